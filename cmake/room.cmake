@@ -1,0 +1,20 @@
+# room(<name> SOURCES ... [TESTS ...] [DEPENDS rooms ...] [LINK system libraries ...] [TEST_LINK ...])
+#
+# A room is the static library subako_<name> of src/<name>/, with one test program <name>_test of its *_test.cc. Which rooms may
+# depend on which is the table of docs/architecture.md; tests/include_test.py holds the includes against it.
+function(room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;TESTS;DEPENDS;LINK;TEST_LINK" ${ARGN})
+  add_library(subako_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(subako_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+  target_link_libraries(subako_${name} PUBLIC subako_options ${ROOM_LINK})
+  foreach(other ${ROOM_DEPENDS})
+    target_link_libraries(subako_${name} PUBLIC subako_${other})
+  endforeach()
+  if(ROOM_TESTS)
+    add_executable(${name}_test ${ROOM_TESTS})
+    target_link_libraries(${name}_test PRIVATE subako_${name} ${ROOM_TEST_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+    target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    add_test(NAME ${name}_test COMMAND ${name}_test --gtest_brief=1)
+    set_tests_properties(${name}_test PROPERTIES LABELS unit TIMEOUT 300)
+  endif()
+endfunction()

@@ -1,0 +1,82 @@
+// Every limit of the product, in one place (spec: L, and the numbers of B, U, C, R and F that L doesn't repeat).
+//
+// Limits marked "ABI" belong to the guest's contract: an operator may lower them but never raise them. The others are
+// ours. Enforcement happens at the point of use; nobody writes one of these numbers elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace subako::limits {
+
+using namespace std::chrono_literals;
+
+inline constexpr uint64_t kKiB = 1024;
+inline constexpr uint64_t kMiB = 1024 * kKiB;
+inline constexpr uint64_t kGiB = 1024 * kMiB;
+
+// A call.
+inline constexpr std::chrono::milliseconds kDefaultTimeout = 60s;  // L1
+inline constexpr std::chrono::milliseconds kMaxTimeout = 300s;     // L1, ABI
+inline constexpr uint64_t kMemoryBytes = 512 * kMiB;               // L2, ABI: all linear memory of an instance
+inline constexpr uint64_t kTableElements = 1'000'000;              // L2, M5: all tables of an instance together
+inline constexpr uint32_t kTables = 100;                           // M5
+inline constexpr uint64_t kWrittenBytes = 1 * kGiB;                // L3, F4, ABI: bytes written by one call
+inline constexpr uint64_t kStdoutBytes = 1 * kMiB;                 // L4, ABI
+inline constexpr uint64_t kStderrKeptBytes = 64 * kKiB;            // L5, C7, ABI
+inline constexpr uint64_t kStderrToldBytes = 4 * kKiB;             // L5, C9, ABI
+inline constexpr uint64_t kStderrInFlightBytes = 64 * kKiB;        // live stderr on its way to a reader; then a gap
+inline constexpr std::chrono::milliseconds kExitGrace = 1s;        // L11, C8, ABI
+inline constexpr uint32_t kDescriptors = 1024;                     // F6: open descriptors of a call
+inline constexpr uint64_t kHostCallBytes = 1 * kMiB;               // moved by one host call at most; then a short count
+
+// JSON (C6, C10).
+inline constexpr uint64_t kArgumentsBytes = 1 * kMiB;
+inline constexpr uint32_t kJsonDepth = 120;
+
+// HTTP (L6, L7, L14), ABI.
+inline constexpr uint64_t kHttpInlineBytes = 256 * kKiB;
+inline constexpr uint64_t kHttpRequestBytes = 8 * kMiB;
+inline constexpr uint32_t kHttpRedirects = 10;
+
+// Pictures of a result (L8, R4), ABI.
+inline constexpr uint32_t kPictures = 20;
+inline constexpr uint64_t kPictureBytes = 10 * kMiB;
+inline constexpr uint32_t kPictureSide = 2000;  // pixels of the longer side
+
+// A bundle (L12, B2, B3).
+inline constexpr uint64_t kBundleBytes = 64 * kMiB;  // ABI: unpacked, in all
+inline constexpr uint32_t kAssetFiles = 10'000;      // ABI
+inline constexpr uint32_t kBundlePathBytes = 1024;
+inline constexpr uint32_t kBundleSegmentBytes = 255;
+inline constexpr uint32_t kBundleEntries = 100'000;  // archive entries looked at, directories and skipped ones included
+inline constexpr uint64_t kManifestBytes = 64 * kKiB;
+inline constexpr uint64_t kBundleArchiveBytes = 128 * kMiB;  // B3: an archive file, and the tar in a .tar.gz: contents and headers
+inline constexpr uint32_t kRefusals = 50;  // B3: told at once; the rest are counted
+inline constexpr uint32_t kNameChars = 64;           // B2, U3
+inline constexpr uint32_t kDescriptionChars = 1024;  // B2, U3, ABI: Unicode scalar values
+
+// Upload check (L10, L13), ABI.
+inline constexpr std::chrono::milliseconds kUploadTime = 10s;
+inline constexpr uint32_t kToolPages = 16;
+inline constexpr uint32_t kTools = 64;
+inline constexpr uint64_t kSchemaBytes = 64 * kKiB;
+inline constexpr uint64_t kAllToolsBytes = 256 * kKiB;
+
+// What our own sentences and reports may hold, however much a guest gives cause for.
+inline constexpr uint32_t kQuotedBytes = 200;       // of guest text quoted in a sentence (C9, U4)
+inline constexpr uint32_t kReportedRefusals = 100;  // U4: then one line with the count of the others; warnings likewise
+inline constexpr uint32_t kResultNotes = 1000;      // R2: notes in what the model gets; then one with the count
+
+// A builder (M6).
+inline constexpr std::chrono::seconds kBuilderCpu = 60s;
+inline constexpr std::chrono::seconds kBuilderWall = 60s;
+inline constexpr uint64_t kBuilderMemoryBytes = 2 * kGiB;
+
+// Between core and its children. The largest message is the end of a run: 1 MiB of stdout (L4) and 64 KiB of stderr (C7),
+// or 256 KiB of tools (L13) with their refusals; 8 MiB leaves room for every escape in between.
+inline constexpr uint32_t kFrameBytes = 8 * kMiB;
+inline constexpr uint32_t kFrameDescriptors = 64;  // preopens of a run: two of the Volume, the package, and 61 skills
+
+}  // namespace subako::limits
