@@ -1,0 +1,46 @@
+#!/bin/bash
+# Builds the engine library (Wasmtime's C API and our shims) and prints the folder that holds it:
+#   lib/libsubako_engine.a   include/   (Wasmtime's headers, with a conf.h of the same features, and shims.h)
+# It takes minutes, so the result is kept under a key of its sources, lock file and compiler.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+say() { echo "$*" >&2; }
+
+cargo=${CARGO:-cargo}
+command -v "$cargo" >/dev/null || { say "engine: cargo is missing; run 'make setup'"; exit 1; }
+rustc_version=$("${RUSTC:-rustc}" --version)
+key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs shims.h build.sh; echo "$rustc_version") | sha256sum | cut -c1-16)
+cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/subako/engine}
+out=$cache/$key
+if [ -f "$out/lib/libsubako_engine.a" ]; then
+  echo "$out"
+  exit 0
+fi
+
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9  # two builds at once would do the same work twice
+if [ ! -f "$out/lib/libsubako_engine.a" ]; then
+  say "engine: building the library (2 to 6 minutes on two cores; kept in $cache for the next time)"
+  work=$(mktemp -d "$cache/build.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  (cd "$here" && CARGO_TARGET_DIR="$work/target" "$cargo" build --release --locked >&2)
+  api=$(cd "$here" && "$cargo" metadata --format-version 1 --locked |
+    python3 -c 'import json,os,sys; print(next(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packages"] if p["name"] == "wasmtime-c-api-impl"))')
+  mkdir -p "$work/out/lib" "$work/out/include"
+  cp "$work/target/release/libsubako_engine.a" "$work/out/lib/"
+  cp -r "$api/include/." "$work/out/include/"
+  cp "$here/shims.h" "$work/out/include/subako_engine_shims.h"
+  # The same features as in Cargo.toml.
+  {
+    echo '#ifndef WASMTIME_CONF_H'
+    echo '#define WASMTIME_CONF_H'
+    for feature in PARALLEL_COMPILATION DISABLE_LOGGING GC GC_NULL ASYNC CRANELIFT POOLING_ALLOCATOR COMPILER; do
+      echo "#define WASMTIME_FEATURE_$feature"
+    done
+    echo '#endif'
+  } >"$work/out/include/wasmtime/conf.h"
+  rm -rf "$out"
+  mv "$work/out" "$out"
+fi
+echo "$out"

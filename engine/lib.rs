@@ -1,0 +1,170 @@
+//! What Wasmtime's C API lacks, as plain C functions. Declared for C++ in shims.h beside this file.
+
+pub use wasmtime_c_api::*;
+
+mod inspect;
+
+use std::os::fd::FromRawFd;
+use std::os::raw::{c_char, c_int};
+
+/// Copies `text` into a C buffer of `capacity` bytes, cut at a character and ended by a NUL.
+unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: usize) {
+    if capacity == 0 {
+        return;
+    }
+    let mut length = text.len().min(capacity - 1);
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    std::ptr::copy_nonoverlapping(text.as_ptr(), buffer as *mut u8, length);
+    *buffer.add(length) = 0;
+}
+
+/// Is this exactly WebAssembly 2.0? The C API can't switch extended constant expressions off and says
+/// less about what it refuses. Returns 0, or 1 with the message and the byte offset written.
+#[no_mangle]
+pub unsafe extern "C" fn subako_validate_wasm2(
+    data: *const u8,
+    len: usize,
+    message: *mut c_char,
+    capacity: usize,
+    offset: *mut u64,
+) -> c_int {
+    let bytes = std::slice::from_raw_parts(data, len);
+    let features = wasmparser::WasmFeatures::WASM2;
+    match wasmparser::Validator::new_with_features(features).validate_all(bytes) {
+        Ok(_) => 0,
+        Err(error) => {
+            write_text(error.message(), message, capacity);
+            *offset = error.offset() as u64;
+            1
+        }
+    }
+}
+
+/// Switches off what the C API has no setter for.
+#[no_mangle]
+pub unsafe extern "C" fn subako_config_wasm2(config: *mut wasm_config_t) {
+    // wasm_config_t has one field, the Config; its type is private to the C API's crate.
+    const _: () = assert!(
+        std::mem::size_of::<wasm_config_t>() == std::mem::size_of::<wasmtime::Config>()
+    );
+    let config = &mut *(config as *mut wasmtime::Config);
+    config.wasm_extended_const(false);
+}
+
+/// What one store may hold, and what it was refused. Owned by C++, which keeps it alive as long as the store.
+#[repr(C)]
+pub struct subako_limits {
+    pub max_bytes: u64,
+    pub max_elements: u64,
+    pub bytes: u64,
+    pub elements: u64,
+    pub refused: u64,
+}
+
+struct Limiter(*mut subako_limits);
+// A store is used by one thread of a worker only.
+unsafe impl Send for Limiter {}
+unsafe impl Sync for Limiter {}
+
+/// The C API's own limiter counts each table by itself and doesn't tell of a refused growth.
+impl wasmtime::ResourceLimiter for Limiter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let limits = unsafe { &mut *self.0 };
+        let after = limits.bytes.saturating_add((desired - current) as u64);
+        if after > limits.max_bytes {
+            limits.refused += 1;
+            return Ok(false);
+        }
+        limits.bytes = after;
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        unsafe { (*self.0).refused += 1 };
+        Ok(())
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let limits = unsafe { &mut *self.0 };
+        let after = limits.elements.saturating_add((desired - current) as u64);
+        if after > limits.max_elements {
+            limits.refused += 1;
+            return Ok(false);
+        }
+        limits.elements = after;
+        Ok(true)
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+
+    fn tables(&self) -> usize {
+        100
+    }
+}
+
+/// Puts a store under `limits`.
+#[no_mangle]
+pub unsafe extern "C" fn subako_store_limits(
+    store: *mut wasmtime_store_t,
+    limits: *mut subako_limits,
+) {
+    const _: () = assert!(
+        std::mem::size_of::<wasmtime_store_t>() == std::mem::size_of::<WasmtimeStore>()
+    );
+    let store = &mut *(store as *mut WasmtimeStore);
+    let mut limiter = Box::new(Limiter(limits));
+    store.limiter(move |_| {
+        // The closure owns the limiter, and the store owns the closure.
+        let limiter: *mut Limiter = &mut *limiter;
+        &mut *limiter
+    });
+}
+
+/// Loads a compiled module from an open file, mapping it (the C API wants a path). Takes the descriptor
+/// over. Returns null with the message written where Wasmtime refuses it. Only for bytes that a builder of
+/// ours wrote: a forged file is native code.
+#[no_mangle]
+pub unsafe extern "C" fn subako_module_from_fd(
+    engine: *const wasm_engine_t,
+    fd: c_int,
+    message: *mut c_char,
+    capacity: usize,
+) -> *mut wasmtime_module_t {
+    const _: () = assert!(
+        std::mem::size_of::<wasm_engine_t>() == std::mem::size_of::<wasmtime::Engine>()
+            && std::mem::size_of::<wasmtime_module_t>() == std::mem::size_of::<wasmtime::Module>()
+    );
+    let engine = &*(engine as *const wasmtime::Engine);
+    let file = std::fs::File::from_raw_fd(fd);
+    match wasmtime::Module::deserialize_open_file(engine, file) {
+        Ok(module) => Box::into_raw(Box::new(module)) as *mut wasmtime_module_t,
+        Err(error) => {
+            write_text(&format!("{error:#}"), message, capacity);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+#[no_mangle]
+pub extern "C" fn subako_val_size() -> usize {
+    std::mem::size_of::<wasmtime_val_t>()
+}
+
+#[no_mangle]
+pub extern "C" fn subako_val_raw_size() -> usize {
+    std::mem::size_of::<wasmtime::ValRaw>()
+}

@@ -1,0 +1,50 @@
+// C declarations of lib.rs and inspect.rs: what Wasmtime's C API lacks. Included by src/engine only.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wasm.h>
+#include <wasmtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int subako_validate_wasm2(const uint8_t* data, size_t len, char* message, size_t capacity, uint64_t* offset);
+
+void subako_config_wasm2(wasm_config_t* config);
+
+typedef struct subako_limits {
+  uint64_t max_bytes;
+  uint64_t max_elements;
+  uint64_t bytes;
+  uint64_t elements;
+  uint64_t refused;
+} subako_limits;
+void subako_store_limits(wasmtime_store_t* store, subako_limits* limits);
+
+wasmtime_module_t* subako_module_from_fd(const wasm_engine_t* engine, int fd, char* message, size_t capacity);
+
+size_t subako_val_size(void);
+size_t subako_val_raw_size(void);
+
+typedef struct subako_item {
+  uint8_t what;   // 'i' import, 'e' export, 'm' memory, 't' table
+  uint8_t kind;   // 'f' function, 'm' memory, 't' table, 'g' global, 'x' tag
+  uint8_t typed;  // 1: params and results are known
+  const uint8_t* module;
+  size_t module_len;
+  const uint8_t* name;
+  size_t name_len;
+  const uint8_t* params;  // 'i' i32, 'I' i64, 'f' f32, 'F' f64, 'v' v128, 'r' a reference
+  size_t params_len;
+  const uint8_t* results;
+  size_t results_len;
+  uint64_t minimum;  // of a memory in bytes, of a table in elements; saturated
+} subako_item;
+void subako_inspect_module(const uint8_t* data, size_t len, void (*callback)(void* context, const subako_item* item),
+                           void* context);
+
+#ifdef __cplusplus
+}
+#endif
