@@ -1,0 +1,2 @@
+;; Exports no memory.
+(module (func (export "_start")))

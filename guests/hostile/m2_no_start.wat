@@ -1,0 +1,2 @@
+;; Has no _start.
+(module (memory (export "memory") 1))

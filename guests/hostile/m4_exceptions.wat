@@ -1,0 +1,5 @@
+;; Throws an exception.
+(module
+  (memory (export "memory") 1)
+  (tag $oops)
+  (func (export "_start") (throw $oops)))

@@ -1,0 +1,2 @@
+;; Has two memories.
+(module (memory (export "memory") 1) (memory 1) (func (export "_start")))
