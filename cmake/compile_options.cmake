@@ -8,6 +8,8 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1 -D_GLIBCXX_ASSERTIONS")
 add_library(subako_options INTERFACE)
 target_compile_options(subako_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wno-restrict  # g++ 12 sees overlaps in std::string that are none (GCC bug 105651),
+  -Wno-mismatched-new-delete  # and coroutine frames freed by another hand than made them (GCC bug 109224)
   -fstack-protector-strong -fno-plt)
 if(SUBAKO_WERROR)
   target_compile_options(subako_options INTERFACE -Werror)

@@ -30,9 +30,12 @@ inline constexpr uint64_t kStderrInFlightBytes = 64 * kKiB;        // live stder
 inline constexpr std::chrono::milliseconds kExitGrace = 1s;        // L11, C8, ABI
 inline constexpr uint32_t kDescriptors = 1024;                     // F6: open descriptors of a call
 inline constexpr uint64_t kHostCallBytes = 1 * kMiB;               // moved by one host call at most; then a short count
+inline constexpr uint32_t kIovecs = 1024;                          // F2: buffers of a host call; past it EINVAL
+inline constexpr uint32_t kPollSubscriptions = 4096;               // F2: of a poll_oneoff; past it ENOMEM
 
 // JSON (C6, C10).
-inline constexpr uint64_t kArgumentsBytes = 1 * kMiB;
+inline constexpr uint64_t kArgumentsBytes = 1 * kMiB;      // compact
+inline constexpr uint64_t kArgumentsTextBytes = 4 * kMiB;  // as given, white space included
 inline constexpr uint32_t kJsonDepth = 120;
 
 // HTTP (L6, L7, L14), ABI.
@@ -78,5 +81,17 @@ inline constexpr uint64_t kBuilderMemoryBytes = 2 * kGiB;
 // or 256 KiB of tools (L13) with their refusals; 8 MiB leaves room for every escape in between.
 inline constexpr uint32_t kFrameBytes = 8 * kMiB;
 inline constexpr uint32_t kFrameDescriptors = 64;  // preopens of a run: two of the Volume, the package, and 61 skills
+
+// What core grants a worker before it is ended: the time to start, to take a module, to end a run beyond that run's own
+// time (L1, L11), to confirm a cancel (C12).
+inline constexpr std::chrono::milliseconds kWorkerStart = 10s;
+inline constexpr std::chrono::milliseconds kWorkerLoad = 30s;
+inline constexpr std::chrono::milliseconds kWorkerSilence = 5s;
+inline constexpr std::chrono::milliseconds kWorkerCancel = 1s;
+inline constexpr std::chrono::milliseconds kChildExit = 2s;  // from the end of a conversation to the end of the process
+
+// What core takes from a child's report of a run: more is cut off.
+inline constexpr size_t kReportedItems = 1000;           // refusals, warnings, frames of a backtrace, HTTP exchanges
+inline constexpr size_t kReportedTextBytes = 16 * kKiB;  // of one sentence
 
 }  // namespace subako::limits
