@@ -1,0 +1,194 @@
+#include "volume/tree.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "base/result.h"
+#include "volume/path.h"
+
+namespace subako::volume {
+
+namespace {
+
+std::unexpected<std::errc> refused(std::errc why) {
+  return std::unexpected(why);
+}
+std::unexpected<std::errc> kernel_says() {
+  return std::unexpected(static_cast<std::errc>(errno));
+}
+
+Outcome<void> done_unless(int result) {
+  if (result != 0) return kernel_says();
+  return {};
+}
+
+// A path cut at its last name, with its parent open. The name stands directly in `directory()`.
+class Place {
+ public:
+  static Outcome<Place> find(const Tree& tree, std::string_view path) {
+    TRY(const SplitPath split, SplitPath::from(path));
+    // "." and ".." name no entry that could be changed, but an escape must be told as one.
+    if (split.dots()) {
+      TRY(const WholePath whole, WholePath::from(path));
+      TRY_VOID(open_beneath(tree.fd(), whole.text(), O_PATH | O_DIRECTORY, 0));
+    }
+    Fd parent;
+    if (*split.parent() != '\0') {
+      TRY(parent, open_beneath(tree.fd(), split.parent(), O_PATH | O_DIRECTORY, 0));
+    }
+    return Place(split, std::move(parent), tree.fd());
+  }
+
+  [[nodiscard]] int directory() const { return parent_.valid() ? parent_.get() : tree_; }
+  [[nodiscard]] const char* name() const { return path_.name(); }
+  [[nodiscard]] bool slash() const { return path_.slash(); }
+  [[nodiscard]] bool dots() const { return path_.dots(); }
+  [[nodiscard]] bool is_dot() const { return dots() && name()[1] == '\0'; }
+
+  // What stands there now, links not followed; none where nothing does.
+  [[nodiscard]] Outcome<std::optional<mode_t>> type() const {
+    struct stat found{};
+    if (::fstatat(directory(), name(), &found, AT_SYMLINK_NOFOLLOW) == 0) return found.st_mode & S_IFMT;
+    if (errno == ENOENT) return std::nullopt;
+    return kernel_says();
+  }
+
+ private:
+  Place(const SplitPath& path, Fd parent, int tree) : path_(path), parent_(std::move(parent)), tree_(tree) {}
+  SplitPath path_;
+  Fd parent_;
+  int tree_;
+};
+
+// A new name that is written as a directory's but won't be one.
+Outcome<void> check_new_name(const Place& place) {
+  if (place.dots()) return refused(std::errc::file_exists);
+  if (!place.slash()) return {};
+  TRY(const auto type, place.type());
+  if (!type) return refused(std::errc::no_such_file_or_directory);
+  return refused(*type == S_IFDIR ? std::errc::file_exists : std::errc::not_a_directory);
+}
+
+Outcome<Fd> handle(const Tree& tree, std::string_view path, LastLink last) {
+  TRY(const WholePath whole, WholePath::from(path));
+  return open_beneath(tree.fd(), whole.text(), O_PATH | (last == LastLink::kFollow ? 0 : O_NOFOLLOW), 0);
+}
+
+}  // namespace
+
+Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC;
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  // EAGAIN: something on the way of a ".." was renamed meanwhile.
+  for (int left = 32; left > 0; --left) {
+    const long fd = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+    if (fd >= 0) return Fd(static_cast<int>(fd));
+    if (errno != EAGAIN && errno != EINTR) break;
+  }
+  if (errno == EXDEV) return refused(std::errc::operation_not_permitted);
+  return kernel_says();
+}
+
+Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) const {
+  TRY(const WholePath whole, WholePath::from(path));
+  const int all = flags | O_NOCTTY | O_NONBLOCK | (last == LastLink::kFollow ? 0 : O_NOFOLLOW);
+  TRY(Fd file, open_beneath(fd(), whole.text(), all, kFileMode));
+  struct stat found{};
+  if (::fstat(file.get(), &found) != 0) return kernel_says();
+  if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return refused(std::errc::not_supported);
+  return Opened{std::move(file), S_ISDIR(found.st_mode)};
+}
+
+Outcome<struct stat> Tree::stat(std::string_view path, LastLink last) const {
+  TRY(const Fd found, handle(*this, path, last));
+  struct stat result{};
+  if (::fstat(found.get(), &result) != 0) return kernel_says();
+  return result;
+}
+
+Outcome<void> Tree::set_times(std::string_view path, LastLink last,
+                              const std::array<timespec, 2>& access_and_change) const {
+  TRY(const Fd found, handle(*this, path, last));
+  return done_unless(::utimensat(found.get(), "", access_and_change.data(), AT_EMPTY_PATH));
+}
+
+Outcome<void> Tree::make_directory(std::string_view path) const {
+  TRY(const Place place, Place::find(*this, path));
+  if (place.dots()) return refused(std::errc::file_exists);
+  return done_unless(::mkdirat(place.directory(), place.name(), kDirectoryMode));
+}
+
+Outcome<void> Tree::remove_directory(std::string_view path) const {
+  TRY(const Place place, Place::find(*this, path));
+  if (place.dots()) {
+    return refused(place.is_dot() ? std::errc::invalid_argument : std::errc::directory_not_empty);
+  }
+  return done_unless(::unlinkat(place.directory(), place.name(), AT_REMOVEDIR));
+}
+
+Outcome<void> Tree::unlink(std::string_view path) const {
+  TRY(const Place place, Place::find(*this, path));
+  if (place.dots()) return refused(std::errc::is_a_directory);
+  if (place.slash()) {
+    TRY(const auto type, place.type());
+    if (!type) return refused(std::errc::no_such_file_or_directory);
+    return refused(*type == S_IFDIR ? std::errc::is_a_directory : std::errc::not_a_directory);
+  }
+  return done_unless(::unlinkat(place.directory(), place.name(), 0));
+}
+
+Outcome<void> Tree::make_link(std::string_view target, std::string_view path) const {
+  TRY(const WholePath content, WholePath::from(target));
+  TRY(const Place place, Place::find(*this, path));
+  TRY_VOID(check_new_name(place));
+  return done_unless(::symlinkat(content.text(), place.directory(), place.name()));
+}
+
+Outcome<size_t> Tree::read_link(std::string_view path, std::span<std::byte> to) const {
+  TRY(const Fd link, handle(*this, path, LastLink::kStay));
+  struct stat found{};
+  if (::fstat(link.get(), &found) != 0) return kernel_says();
+  if (!S_ISLNK(found.st_mode)) return refused(std::errc::invalid_argument);
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = ::readlinkat(link.get(), "", target.data(), target.size());
+  if (length < 0) return kernel_says();
+  if (length > 0 && target[0] == '/') return refused(std::errc::operation_not_permitted);
+  const size_t copied = std::min(static_cast<size_t>(length), to.size());
+  std::ranges::copy(std::as_bytes(std::span(target)).first(copied), to.begin());
+  return copied;
+}
+
+Outcome<void> Tree::rename(std::string_view path, const Tree& other, std::string_view other_path) const {
+  TRY(const Place from, Place::find(*this, path));
+  TRY(const Place to, Place::find(other, other_path));
+  if (from.dots() || to.dots()) return refused(std::errc::device_or_resource_busy);
+  if (from.slash() || to.slash()) {
+    TRY(const auto type, from.type());
+    if (!type) return refused(std::errc::no_such_file_or_directory);
+    if (*type != S_IFDIR) return refused(std::errc::not_a_directory);
+  }
+  return done_unless(::renameat(from.directory(), from.name(), to.directory(), to.name()));
+}
+
+Outcome<void> Tree::hard_link(std::string_view path, const Tree& other, std::string_view other_path) const {
+  TRY(const Place from, Place::find(*this, path));
+  TRY(const Place to, Place::find(other, other_path));
+  if (from.dots()) return refused(std::errc::operation_not_permitted);
+  if (from.slash()) {
+    TRY(const auto type, from.type());
+    if (!type) return refused(std::errc::no_such_file_or_directory);
+    return refused(*type == S_IFDIR ? std::errc::operation_not_permitted : std::errc::not_a_directory);
+  }
+  TRY_VOID(check_new_name(to));
+  return done_unless(::linkat(from.directory(), from.name(), to.directory(), to.name(), 0));
+}
+
+}  // namespace subako::volume

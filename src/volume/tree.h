@@ -1,0 +1,78 @@
+// An open directory and everything beneath it, as a guest may name it (spec: F2, F6). No path given to a Tree
+// leaves it, not even for a moment: what would is operation_not_permitted. Links out of the tree, absolute
+// ones too, are never followed.
+//
+// How: openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS) on the whole path where one call does the job; else
+// on the path's parent, and then one name without a slash (path.h). Trailing slashes mean "this is a
+// directory", judged by us.
+//
+// Errors are the kernel's own, for the guest to see. Whether a change is allowed at all (a read-only tree) is
+// for the caller to say, before it calls.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <expected>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+#include "base/fd.h"
+
+namespace subako::volume {
+
+// The kernel's error, for a guest; not an Error of ours.
+template <class T>
+using Outcome = std::expected<T, std::errc>;
+
+struct Opened {
+  Fd fd;
+  bool directory = false;
+};
+
+enum class LastLink : bool { kStay = false, kFollow = true };
+
+// Files and directories of a Volume belong to one session: nobody else on the host has business with them.
+inline constexpr mode_t kFileMode = 0600;
+inline constexpr mode_t kDirectoryMode = 0700;
+
+class Tree {
+ public:
+  // `directory` may be an O_PATH descriptor.
+  explicit Tree(Fd directory) : directory_(std::move(directory)) {}
+
+  [[nodiscard]] int fd() const { return directory_.get(); }
+
+  // `flags` as open(2)'s; O_CLOEXEC, O_NOCTTY and O_NONBLOCK (a FIFO mustn't hold us) come on top. Only
+  // regular files and directories are opened; for anything else the answer is not_supported.
+  [[nodiscard]] Outcome<Opened> open(std::string_view path, int flags, LastLink last) const;
+  [[nodiscard]] Outcome<struct stat> stat(std::string_view path, LastLink last) const;
+  [[nodiscard]] Outcome<void> set_times(std::string_view path, LastLink last,
+                                        const std::array<timespec, 2>& access_and_change) const;
+
+  [[nodiscard]] Outcome<void> make_directory(std::string_view path) const;
+  [[nodiscard]] Outcome<void> remove_directory(std::string_view path) const;
+  [[nodiscard]] Outcome<void> unlink(std::string_view path) const;  // a directory: is_a_directory
+
+  // `target` is free text but for an absolute one: operation_not_permitted.
+  [[nodiscard]] Outcome<void> make_link(std::string_view target, std::string_view path) const;
+  // Copies the first bytes of the target. An absolute one isn't told: it would speak of the host.
+  [[nodiscard]] Outcome<size_t> read_link(std::string_view path, std::span<std::byte> to) const;
+
+  // Between this tree and `other`, which may be the same. Two mounts answer cross_device_link.
+  [[nodiscard]] Outcome<void> rename(std::string_view path, const Tree& other,
+                                     std::string_view other_path) const;
+  [[nodiscard]] Outcome<void> hard_link(std::string_view path, const Tree& other,
+                                        std::string_view other_path) const;
+
+ private:
+  Fd directory_;
+};
+
+// openat2 beneath `directory`. `mode` only where `flags` create.
+[[nodiscard]] Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode);
+
+}  // namespace subako::volume

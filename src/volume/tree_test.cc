@@ -1,0 +1,261 @@
+#include "volume/tree.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include "volume/probe.h"
+#include "volume/scratch_test.h"
+
+namespace subako::volume {
+namespace {
+
+template <class T>
+std::string said(const Outcome<T>& outcome) {
+  return outcome ? "ok" : std::make_error_code(outcome.error()).message();
+}
+
+const std::string kEscape = "Operation not permitted";
+
+class Trees : public ::testing::Test {
+ protected:
+  Trees() {
+    scratch_.directory("tree/dir/nested");
+    scratch_.directory("out");
+    scratch_.file("tree/file", "hello");
+    scratch_.file("tree/dir/inner", "inner");
+    scratch_.file("out/secret", "secret");
+    scratch_.link("tree/esc", "../out");
+    scratch_.link("tree/abs", scratch_.at("out").string());
+    scratch_.link("tree/bounce", "../tree/file");
+    scratch_.link("tree/self", ".");
+    scratch_.link("tree/in", "dir");
+    scratch_.link("tree/lf", "file");
+    scratch_.link("tree/dangling", "absent");
+    scratch_.link("tree/loop", "loop");
+    ::mkfifo(scratch_.at("tree/fifo").c_str(), 0600);
+  }
+  std::string opened(std::string_view path, int flags = O_RDONLY, LastLink last = LastLink::kStay) {
+    return said(tree_.open(path, flags, last));
+  }
+
+  Scratch scratch_;
+  Tree tree_ = Tree([this] {
+    scratch_.directory("tree");
+    return scratch_.open("tree");
+  }());
+};
+
+TEST(Probe, this_machine_has_openat2) {
+  EXPECT_TRUE(probe_openat2());
+}  // spec: F2
+
+TEST_F(Trees, no_path_leaves_the_tree) {  // spec: F2
+  for (const std::string path :
+       {"../out/secret", "/etc/passwd", "..", "dir/../../out/secret", "./../x", "esc/secret", "esc/", "esc/.",
+        "esc//", "abs/secret", "self/self/../../x", "dir/nested/../../../out", "bounce/", "esc/nothing",
+        "dir/nested/../../.."}) {
+    for (const LastLink last : {LastLink::kStay, LastLink::kFollow}) {
+      EXPECT_EQ(said(tree_.open(path, O_RDONLY, last)), kEscape) << path;
+      EXPECT_EQ(said(tree_.open(path, O_RDWR | O_TRUNC, last)), kEscape) << path;
+      EXPECT_NE(said(tree_.open(path, O_RDWR | O_CREAT | O_TRUNC, last)), "ok") << path;
+      EXPECT_EQ(said(tree_.stat(path, last)), kEscape) << path;
+      EXPECT_EQ(said(tree_.set_times(path, last, {})), kEscape) << path;
+    }
+  }
+  for (const std::string path : {"esc", "abs", "bounce"}) {
+    EXPECT_EQ(opened(path, O_RDONLY, LastLink::kFollow), kEscape) << path;
+    EXPECT_EQ(opened(path, O_RDONLY, LastLink::kStay), "Too many levels of symbolic links") << path;
+    EXPECT_EQ(said(tree_.stat(path, LastLink::kFollow)), kEscape) << path;
+    EXPECT_TRUE(S_ISLNK(tree_.stat(path, LastLink::kStay)->st_mode)) << path;
+  }
+  EXPECT_EQ(scratch_.text("out/secret"), "secret");
+}
+
+TEST_F(Trees, no_change_leaves_the_tree) {  // spec: F2
+  for (const std::string path :
+       {"../out/new", "esc/new", "abs/new", "/new", "dir/../../out/new", "esc/../new"}) {
+    EXPECT_EQ(said(tree_.make_directory(path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.make_link("file", path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.rename("file", tree_, path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.hard_link("file", tree_, path)), kEscape) << path;
+  }
+  for (const std::string path : {"../out/secret", "esc/secret", "abs/secret", "/etc/passwd"}) {
+    EXPECT_EQ(said(tree_.unlink(path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.rename(path, tree_, "got")), kEscape) << path;
+    EXPECT_EQ(said(tree_.hard_link(path, tree_, "got")), kEscape) << path;
+  }
+  for (const std::string path : {"..", "../out", "dir/../..", "esc/.", "esc/.."}) {
+    EXPECT_EQ(said(tree_.remove_directory(path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.unlink(path)), kEscape) << path;
+    EXPECT_EQ(said(tree_.make_directory(path)), kEscape) << path;
+  }
+  EXPECT_EQ(said(tree_.remove_directory("esc/")), "Not a directory");
+  EXPECT_EQ(said(tree_.unlink("esc/")), "Not a directory");
+  EXPECT_EQ(said(tree_.rename("esc/", tree_, "got")), "Not a directory");
+  EXPECT_TRUE(scratch_.exists("out/secret"));
+  EXPECT_FALSE(scratch_.exists("out/new"));
+  EXPECT_FALSE(scratch_.exists("tree/got"));
+}
+
+TEST_F(Trees, a_guests_own_links_are_held_at_use) {  // spec: F2
+  EXPECT_EQ(said(tree_.make_link("../../../../etc/passwd", "mine")), "ok");
+  EXPECT_EQ(opened("mine", O_RDONLY, LastLink::kFollow), kEscape);
+  EXPECT_EQ(said(tree_.make_link("/etc/passwd", "mine2")), kEscape);
+  EXPECT_EQ(said(tree_.make_link("", "mine2")), "No such file or directory");
+  EXPECT_EQ(said(tree_.make_link("dangling2", "dangling1")), "ok");
+  EXPECT_EQ(opened("dangling1", O_RDWR | O_CREAT, LastLink::kFollow), "ok");
+  EXPECT_TRUE(scratch_.exists("tree/dangling2"));
+}
+
+TEST_F(Trees, a_directory_moved_out_gives_no_way_up) {  // spec: F2
+  const Tree nested(std::move(tree_.open("dir/nested", O_RDONLY | O_DIRECTORY, LastLink::kStay)->fd));
+  std::filesystem::rename(scratch_.at("tree/dir/nested"), scratch_.at("out/nested"));
+  EXPECT_EQ(said(nested.open("..", O_RDONLY, LastLink::kStay)), kEscape);
+  EXPECT_EQ(said(nested.open("../secret", O_RDONLY, LastLink::kStay)), kEscape);
+}
+
+TEST_F(Trees, a_renamer_cannot_smuggle_a_reader_out) {  // spec: F2
+  // "swap" is by turns a directory with a harmless secret and a link to the outside.
+  scratch_.directory("tree/swap");
+  scratch_.file("tree/swap/secret", "fine");
+  scratch_.link("tree/swapped", "../out");
+  std::atomic<bool> stop = false;
+  std::thread renamer([&] {
+    while (!stop) {
+      ::renameat2(AT_FDCWD, scratch_.at("tree/swap").c_str(), AT_FDCWD, scratch_.at("tree/swapped").c_str(),
+                  RENAME_EXCHANGE);
+    }
+  });
+  int inside = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const auto file = tree_.open("swap/secret", O_RDONLY, LastLink::kFollow);
+    if (!file) continue;
+    char text[8] = {};
+    ASSERT_EQ(::read(file->fd.get(), text, sizeof text), 4);
+    ASSERT_STREQ(text, "fine");
+    ++inside;
+  }
+  stop = true;
+  renamer.join();
+  EXPECT_GT(inside, 0);
+}
+
+TEST_F(Trees, a_trailing_slash_means_a_directory) {  // spec: F2
+  EXPECT_EQ(opened("dir/"), "ok");
+  EXPECT_EQ(opened("dir/nested///"), "ok");
+  EXPECT_EQ(opened("in/"), "ok");
+  for (const char* path : {"file/", "file///", "file/.", "lf/", "file/x"}) {
+    EXPECT_EQ(opened(path), "Not a directory") << path;
+    EXPECT_EQ(said(tree_.stat(path, LastLink::kStay)), "Not a directory") << path;
+    EXPECT_EQ(said(tree_.stat(path, LastLink::kFollow)), "Not a directory") << path;
+  }
+  EXPECT_EQ(opened("new/", O_RDWR | O_CREAT), "Is a directory");
+  EXPECT_EQ(said(tree_.unlink("file/")), "Not a directory");
+  EXPECT_EQ(said(tree_.unlink("dir/")), "Is a directory");
+  EXPECT_EQ(said(tree_.unlink("nothing/")), "No such file or directory");
+  EXPECT_EQ(said(tree_.rename("file/", tree_, "x")), "Not a directory");
+  EXPECT_EQ(said(tree_.rename("file", tree_, "x/")), "Not a directory");
+  EXPECT_EQ(said(tree_.rename("file/", tree_, "x/")), "Not a directory");
+  EXPECT_EQ(said(tree_.rename("dir/", tree_, "moved/")), "ok");
+  EXPECT_EQ(said(tree_.make_directory("made//")), "ok");
+  EXPECT_EQ(said(tree_.remove_directory("made//")), "ok");
+  EXPECT_EQ(said(tree_.remove_directory("file/")), "Not a directory");
+  EXPECT_EQ(said(tree_.make_link("file", "absent/")), "No such file or directory");
+  EXPECT_EQ(said(tree_.make_link("file", "moved/")), "File exists");
+  EXPECT_EQ(said(tree_.make_link("file", "file/")), "Not a directory");
+  EXPECT_EQ(said(tree_.hard_link("file", tree_, "absent/")), "No such file or directory");
+  EXPECT_EQ(said(tree_.hard_link("file/", tree_, "x")), "Not a directory");
+}
+
+TEST_F(Trees, dots_name_no_entry_that_could_be_changed) {
+  EXPECT_EQ(said(tree_.remove_directory(".")), "Invalid argument");
+  EXPECT_EQ(said(tree_.remove_directory("dir/..")), "Directory not empty");
+  EXPECT_EQ(said(tree_.unlink("dir/.")), "Is a directory");
+  EXPECT_EQ(said(tree_.make_directory(".")), "File exists");
+  EXPECT_EQ(said(tree_.rename(".", tree_, "q")), "Device or resource busy");
+  EXPECT_EQ(said(tree_.rename("dir", tree_, "dir/nested/..")), "Device or resource busy");
+  EXPECT_EQ(said(tree_.hard_link(".", tree_, "q")), kEscape);
+  EXPECT_EQ(said(tree_.make_link("x", "dir/..")), "File exists");
+  EXPECT_EQ(said(tree_.unlink("absent/..")), "No such file or directory");
+}
+
+TEST_F(Trees, odd_paths_have_their_errors) {
+  EXPECT_EQ(opened(""), "No such file or directory");
+  EXPECT_EQ(opened(std::string_view("a\0b", 3)), "Invalid argument");
+  EXPECT_EQ(opened(std::string(300, 'x')), "File name too long");
+  EXPECT_EQ(opened(std::string(4096, 'x')), "File name too long");
+  EXPECT_EQ(said(tree_.make_directory(std::string(256, 'x'))), "File name too long");
+  EXPECT_EQ(said(tree_.make_directory("")), "No such file or directory");
+  EXPECT_EQ(opened("loop", O_RDONLY, LastLink::kFollow), "Too many levels of symbolic links");
+  EXPECT_EQ(opened("dir/.//nested/../../dir/nested/../inner"), "ok");
+  std::string longest(4095, '/');
+  longest.replace(0, 3, "dir");
+  EXPECT_EQ(opened(longest), "ok");
+  EXPECT_EQ(said(tree_.make_directory("file/x")), "Not a directory");
+}
+
+TEST_F(Trees, only_files_and_directories_are_opened) {  // spec: F2
+  EXPECT_EQ(opened("fifo"), "Operation not supported");
+  EXPECT_EQ(opened("fifo", O_RDWR), "Operation not supported");
+  EXPECT_EQ(opened("fifo", O_WRONLY), "No such device or address");
+}
+
+TEST_F(Trees, links_are_read_but_tell_nothing_of_the_host) {  // spec: F2
+  std::array<std::byte, 4> small{};
+  EXPECT_EQ(tree_.read_link("esc", small).value(), 4U);
+  EXPECT_EQ(small[3], std::byte{'o'});
+  EXPECT_EQ(tree_.read_link("esc", std::span<std::byte>()).value(), 0U);
+  EXPECT_EQ(said(tree_.read_link("abs", small)), kEscape);
+  EXPECT_EQ(said(tree_.read_link("file", small)), "Invalid argument");
+  EXPECT_EQ(said(tree_.read_link("nothing", small)), "No such file or directory");
+}
+
+TEST_F(Trees, files_move_and_link_between_two_trees) {  // spec: F2
+  scratch_.directory("other");
+  const Tree other(scratch_.open("other"));
+  EXPECT_EQ(said(tree_.hard_link("file", other, "linked")), "ok");
+  EXPECT_EQ(scratch_.stat("other/linked").st_ino, scratch_.stat("tree/file").st_ino);
+  EXPECT_EQ(said(tree_.rename("file", other, "moved")), "ok");
+  EXPECT_EQ(scratch_.text("other/moved"), "hello");
+  EXPECT_EQ(said(tree_.hard_link("dir", other, "d")), kEscape);
+  EXPECT_EQ(said(tree_.rename("dir", tree_, "dir/nested/x")), "Invalid argument");
+  EXPECT_EQ(said(tree_.hard_link("dangling", tree_, "dangling2")), "ok");
+  EXPECT_EQ(said(other.hard_link("moved", tree_, "dangling")), "File exists");
+}
+
+TEST_F(Trees, what_is_made_belongs_to_the_session_alone) {
+  EXPECT_EQ(said(tree_.make_directory("d")), "ok");
+  EXPECT_EQ(opened("f", O_WRONLY | O_CREAT), "ok");
+  EXPECT_EQ(scratch_.stat("tree/d").st_mode & 0777U, 0700U);
+  EXPECT_EQ(scratch_.stat("tree/f").st_mode & 0777U, 0600U);
+}
+
+TEST_F(Trees, times_of_a_link_itself_can_be_set) {
+  const std::array<timespec, 2> times{timespec{1, 2}, timespec{3, 4}};
+  const auto before = scratch_.stat("tree/file").st_mtim.tv_sec;
+  EXPECT_EQ(said(tree_.set_times("lf", LastLink::kStay, times)), "ok");
+  EXPECT_EQ(scratch_.stat("tree/lf").st_mtim.tv_nsec, 4);
+  EXPECT_EQ(scratch_.stat("tree/file").st_mtim.tv_sec, before);
+  EXPECT_EQ(said(tree_.set_times("lf", LastLink::kFollow, times)), "ok");
+  EXPECT_EQ(scratch_.stat("tree/file").st_mtim.tv_sec, 3);
+}
+
+TEST_F(Trees, no_operation_leaks_a_descriptor) {
+  const long before = open_descriptors();
+  for (int i = 0; i < 50; ++i) {
+    (void)opened("file");
+    (void)opened("fifo");
+    (void)opened("esc/x");
+    (void)tree_.stat("dir/inner", LastLink::kStay);
+    (void)tree_.rename("dir/inner", tree_, "dir/nested/../inner");
+    (void)tree_.make_directory("dir/nested/x");
+  }
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+}  // namespace
+}  // namespace subako::volume
