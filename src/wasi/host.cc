@@ -1,0 +1,76 @@
+#include "wasi/host.h"
+
+#include <algorithm>
+
+#include "base/result.h"
+
+namespace subako::wasi {
+
+namespace {
+
+constexpr size_t kStreams = 3;
+
+std::vector<Root> roots_of(std::vector<Preopen> preopens) {
+  std::vector<Root> roots;
+  roots.reserve(preopens.size());
+  for (Preopen& preopen : preopens) {
+    roots.push_back(
+        {std::move(preopen.path), preopen.writable && preopen.has_tree, preopen.has_tree, std::nullopt});
+  }
+  return roots;
+}
+
+}  // namespace
+
+Host::Host(std::vector<std::string> arguments, const Clock& clock, Stdio& stdio,
+           std::vector<Preopen> preopens, uint64_t write_budget, std::vector<std::string> environment)
+    : arguments_(std::move(arguments)),
+      environment_(std::move(environment)),
+      clock_(clock),
+      stdio_(stdio),
+      roots_(roots_of(std::move(preopens))),
+      // Preopens are the host's doing: however many there are, each has a number.
+      descriptors_(std::max<size_t>(limits::kDescriptors, kStreams + roots_.size())),
+      budget_(write_budget) {
+  auto add = [this, next = uint32_t{0}](Descriptor descriptor) mutable {
+    descriptors_.put(static_cast<FdNumber>(next++), std::move(descriptor));
+  };
+  add({.what = Stream::kStdin, .base = kStdinRights});
+  add({.what = Stream::kStdout, .base = kOutputRights});
+  add({.what = Stream::kStderr, .base = kOutputRights});
+  for (const Root& root : roots_) {
+    add({.what = Directory{.root = &root, .opened = std::nullopt, .listing = {}},
+         .base = kDirectoryRights,
+         .inheriting = kInheritingRights,
+         .preopen = true});
+  }
+}
+
+void Host::bind(size_t preopen, Fd directory) {
+  roots_.at(preopen).tree.emplace(std::move(directory));
+}
+
+Try<Descriptor*> Host::descriptor(FdNumber fd, Rights rights) {
+  Descriptor* found = descriptors_.find(fd);
+  if (found == nullptr) return refuse(Errno::kBadf);
+  if (has(found->base, rights)) return found;
+  constexpr Rights kReadWrite = Rights::kFdRead | Rights::kFdWrite;
+  const bool of_reading_or_writing = (without(rights, found->base) & kReadWrite) != Rights::kNone;
+  return refuse(of_reading_or_writing ? Errno::kBadf : Errno::kNotCapable);
+}
+
+Try<File*> Host::file(FdNumber fd, Rights rights, Errno stream) {
+  Descriptor* found = descriptors_.find(fd);
+  if (found == nullptr || found->directory() != nullptr) return refuse(Errno::kBadf);
+  if (found->stream() != nullptr) return refuse(stream);
+  TRY_VOID(descriptor(fd, rights));
+  return found->file();
+}
+
+Refused Host::wait(const Wake& wake, const Progress& progress) {
+  wake_ = wake;
+  progress_ = progress;
+  return abi::Wait{};
+}
+
+}  // namespace subako::wasi

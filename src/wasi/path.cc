@@ -1,0 +1,60 @@
+// What changes or reads names (spec: F2). The walk is volume::Tree's; what may change at all is
+// find_place()'s.
+#include "base/result.h"
+#include "wasi/functions.h"
+#include "wasi/place.h"
+
+namespace subako::wasi {
+
+Reply path_create_directory(Host& host, FdNumber fd, GuestPath path) {
+  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathCreateDirectory, Change::kYes));
+  TRY_VOID(place.tree->make_directory(place.path));
+  return {};
+}
+
+Reply path_remove_directory(Host& host, FdNumber fd, GuestPath path) {
+  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathRemoveDirectory, Change::kYes));
+  TRY_VOID(place.tree->remove_directory(place.path));
+  return {};
+}
+
+Reply path_unlink_file(Host& host, FdNumber fd, GuestPath path) {
+  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathUnlinkFile, Change::kYes));
+  TRY_VOID(place.tree->unlink(place.path));
+  return {};
+}
+
+Reply path_symlink(Host& host, GuestPath target, FdNumber fd, GuestPath path) {
+  TRY_VOID(check_text(target.text));
+  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathSymlink, Change::kYes));
+  TRY_VOID(place.tree->make_link(target.text, place.path));
+  return {};
+}
+
+Reply path_readlink(Host& host, FdNumber fd, GuestPath path, GuestBuffer to, OutPtr<uint32_t> used) {
+  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathReadlink, Change::kNo));
+  if (place.tree == nullptr) return refuse(Errno::kInval);
+  TRY(const size_t count, place.tree->read_link(place.path, to.bytes));
+  used.set(static_cast<uint32_t>(count));
+  return {};
+}
+
+// Both ends count as changed: a name of a read-only tree neither moves away nor becomes writable by another
+// name.
+Reply path_rename(Host& host, FdNumber fd, GuestPath path, FdNumber new_fd, GuestPath new_path) {
+  TRY(const Place from, find_place(host, fd, path.text, Rights::kPathRenameSource, Change::kYes));
+  TRY(const Place to, find_place(host, new_fd, new_path.text, Rights::kPathRenameTarget, Change::kYes));
+  TRY_VOID(from.tree->rename(from.path, *to.tree, to.path));
+  return {};
+}
+
+Reply path_link(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, FdNumber new_fd,
+                GuestPath new_path) {
+  if (lookup != LookupFlags::kNone) return refuse(Errno::kInval);
+  TRY(const Place from, find_place(host, fd, path.text, Rights::kPathLinkSource, Change::kYes));
+  TRY(const Place to, find_place(host, new_fd, new_path.text, Rights::kPathLinkTarget, Change::kYes));
+  TRY_VOID(from.tree->hard_link(from.path, *to.tree, to.path));
+  return {};
+}
+
+}  // namespace subako::wasi

@@ -1,0 +1,118 @@
+// Waiting (spec: F8, C12). Events in the order of their subscriptions; deadlines are of the monotonic clock
+// from the first turn on, so that neither a changed wall clock nor coming back early moves them.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <limits>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "wasi/functions.h"
+
+namespace subako::wasi {
+
+namespace {
+
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+Nanoseconds later(Nanoseconds from, uint64_t by) {
+  const uint64_t room = static_cast<uint64_t>(kNever - from);
+  return by > room ? kNever : from + static_cast<Nanoseconds>(by);
+}
+
+Try<Nanoseconds> deadline_of(const Subscription& clock, const Progress& began) {
+  if (!has_only(clock.flags, ClockFlags::kAll)) return refuse(Errno::kInval);
+  const auto id = static_cast<ClockId>(clock.clock_or_fd);
+  if (id != ClockId::kRealtime && id != ClockId::kMonotonic) return refuse(Errno::kInval);
+  if (!has(clock.flags, ClockFlags::kAbstime)) return later(began.began_monotonic, clock.timeout);
+  if (id == ClockId::kMonotonic) return later(0, clock.timeout);
+  const auto now = static_cast<uint64_t>(began.began_realtime);
+  return later(began.began_monotonic, clock.timeout > now ? clock.timeout - now : 0);
+}
+
+Try<uint64_t> bytes_to_read(const File& file) {
+  struct stat now{};
+  if (::fstat(file.fd.get(), &now) != 0) return refuse(static_cast<std::errc>(errno));
+  const auto size = static_cast<uint64_t>(now.st_size);
+  return size > file.offset ? size - file.offset : 0;
+}
+
+// None: not ready. A bad descriptor fails the whole call, as on the reference host.
+Try<std::optional<Event>> event_of_fd(Host& host, const Subscription& subscription, EventType type) {
+  const bool reads = type == EventType::kFdRead;
+  const auto fd = static_cast<FdNumber>(subscription.clock_or_fd);
+  TRY_VOID(host.descriptor(fd, reads ? Rights::kFdRead : Rights::kFdWrite));
+  TRY(Descriptor * found, host.descriptor(fd, Rights::kPollFdReadwrite));
+  Event event{.userdata = subscription.userdata, .type = type};
+  if (!reads) {
+    event.bytes = limits::kHostCallBytes;
+  } else if (const File* file = found->file()) {
+    TRY(event.bytes, bytes_to_read(*file));
+  } else {
+    event.bytes = host.stdio().stdin_available();
+    const bool closed = host.stdio().stdin_closed();
+    if (event.bytes == 0 && !closed) return std::nullopt;
+    if (event.bytes == 0) event.flags = EventFlags::kHangup;
+  }
+  return event;
+}
+
+struct Round {
+  uint32_t happened = 0;
+  Wake wake;
+};
+
+Try<Round> look(Host& host, const GuestArray<Subscription>& subscriptions, const GuestArray<Event>& events,
+                const Progress& began) {
+  const Nanoseconds now = host.clock().monotonic();
+  Round round;
+  for (size_t i = 0; i < subscriptions.size(); ++i) {
+    const Subscription one = subscriptions.get(i);
+    if (one.tag > static_cast<uint8_t>(EventType::kFdWrite)) return refuse(Errno::kInval);
+    const auto type = static_cast<EventType>(one.tag);
+    std::optional<Event> event;
+    if (type == EventType::kClock) {
+      TRY(const Nanoseconds deadline, deadline_of(one, began));
+      if (deadline <= now) {
+        event = Event{.userdata = one.userdata, .type = type};
+      } else {
+        round.wake.at = std::min(deadline, round.wake.at.value_or(kNever));
+      }
+    } else {
+      TRY(event, event_of_fd(host, one, type));
+      if (!event) round.wake.stdin = true;
+    }
+    if (event) events.set(round.happened++, *event);
+  }
+  return round;
+}
+
+}  // namespace
+
+Reply poll_oneoff(Host& host, GuestMemory memory, uint32_t subscriptions, uint32_t events, uint32_t count,
+                  OutPtr<uint32_t> happened) {
+  Progress progress = host.take_progress();
+  if (count == 0) return refuse(Errno::kInval);
+  TRY(const auto in, GuestArray<Subscription>::take(memory, subscriptions, count));
+  TRY(const auto out, GuestArray<Event>::take(memory, events, count));
+  if (count > limits::kPollSubscriptions) return refuse(Errno::kNoMem);
+  if (!progress.begun) {
+    progress.begun = true;
+    progress.began_monotonic = host.clock().monotonic();
+    progress.began_realtime = host.clock().realtime();
+  }
+  TRY(const Round round, look(host, in, out, progress));
+  if (round.happened == 0) return refuse(host.wait(round.wake, progress));
+  happened.set(round.happened);
+  return {};
+}
+
+// One turn for everybody else.
+Reply sched_yield(Host& host) {
+  Progress progress = host.take_progress();
+  if (progress.begun) return {};
+  progress.begun = true;
+  return refuse(host.wait({.at = std::nullopt, .stdin = false, .now = true}, progress));
+}
+
+}  // namespace subako::wasi
