@@ -1,0 +1,49 @@
+#include "engine/compile.h"
+
+#include <unistd.h>
+#include <wasmtime.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "engine/messages.h"
+
+namespace subako::engine {
+
+namespace {
+
+struct DeleteModule {
+  void operator()(wasmtime_module_t* module) const { wasmtime_module_delete(module); }
+};
+
+Result<void> write_all(int fd, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return std::unexpected(system_error("cannot write the compiled module", errno));
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<uint64_t> compile(const Engine& engine, std::span<const std::byte> wasm, int fd) {
+  wasmtime_module_t* compiled = nullptr;
+  if (wasmtime_error_t* error = wasmtime_module_new(
+          engine.get(), reinterpret_cast<const uint8_t*>(wasm.data()), wasm.size(), &compiled)) {
+    return fail(Code::kInvalid, take_message(error));
+  }
+  const std::unique_ptr<wasmtime_module_t, DeleteModule> module(compiled);
+  wasm_byte_vec_t bytes;
+  if (wasmtime_error_t* error = wasmtime_module_serialize(module.get(), &bytes)) {
+    return fail(Code::kInternal, take_message(error));
+  }
+  const uint64_t size = bytes.size;
+  Result<void> written = write_all(fd, {bytes.data, bytes.size});
+  wasm_byte_vec_delete(&bytes);
+  TRY_VOID(std::move(written));
+  return size;
+}
+
+}  // namespace subako::engine

@@ -1,0 +1,36 @@
+// Wasmtime, configured. The only room that includes it; everything else sees these few types. Runs in a child process.
+//
+// One Engine a process: a builder's compiles, a worker's runs what a builder of the same build compiled. What decides over
+// generated code is the same for both, or Wasmtime refuses to load it. Every setting is given, as Wasmtime's defaults move.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+
+struct wasm_engine_t;
+
+namespace subako::engine {
+
+class Engine {
+ public:
+  // For a builder: compiles, on all CPUs.
+  [[nodiscard]] static Result<Engine> for_compiling();
+  // For a worker: room for `guests` instances at once, kept in a pool (address space is reserved, memory is not).
+  [[nodiscard]] static Result<Engine> for_running(uint32_t guests);
+
+  // Lets every guest that is running code come up for air soon. From any thread; safe in a signal handler.
+  void tick() const;
+
+  [[nodiscard]] wasm_engine_t* get() const { return engine_.get(); }
+
+ private:
+  struct Delete {
+    void operator()(wasm_engine_t* engine) const;
+  };
+  explicit Engine(wasm_engine_t* engine) : engine_(engine) {}
+  std::unique_ptr<wasm_engine_t, Delete> engine_;
+};
+
+}  // namespace subako::engine

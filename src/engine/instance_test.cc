@@ -1,0 +1,252 @@
+#include "engine/instance.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <string>
+#include <thread>
+
+#include "engine/compile.h"
+#include "support/wat.h"
+
+namespace subako::engine {
+namespace {
+
+using testing::wat;
+
+// Host functions that do one thing each, so that every way out of a guest can be had.
+struct Host {
+  int waits_left = 0;
+  int calls = 0;
+  uint32_t given = 0;
+  size_t memory = 0;
+};
+
+abi::Answer<uint32_t> give(void* host, abi::GuestMemory memory, std::span<const uint64_t> raw) {
+  auto& h = *static_cast<Host*>(host);
+  ++h.calls;
+  h.given = static_cast<uint32_t>(raw[0]);
+  h.memory = memory.size();
+  return 40U + h.given;
+}
+abi::Answer<uint32_t> wait(void* host, abi::GuestMemory memory, std::span<const uint64_t> raw) {
+  auto& h = *static_cast<Host*>(host);
+  if (h.waits_left-- > 0) return abi::stop(abi::Wait{});
+  h.memory = memory.size();
+  return static_cast<uint32_t>(raw[0] >> 32U) + 1U;
+}
+abi::Answer<uint32_t> leave(void*, abi::GuestMemory, std::span<const uint64_t> raw) {
+  return abi::stop(abi::Exit{static_cast<uint32_t>(raw[0])});
+}
+abi::Answer<uint32_t> halt(void*, abi::GuestMemory, std::span<const uint64_t>) { return abi::stop(abi::Halt{}); }
+abi::Answer<uint32_t> broken(void*, abi::GuestMemory, std::span<const uint64_t>) {
+  return abi::stop(abi::Trap{"broken: a bad pointer"});
+}
+
+constexpr abi::FunctionType kOne{{abi::ValueType::kI32}, 1, true};
+constexpr abi::FunctionType kLong{{abi::ValueType::kI64}, 1, true};
+constexpr abi::FunctionType kNone{{}, 0, false};
+constexpr abi::FunctionType kOneNone{{abi::ValueType::kI32}, 1, false};
+constexpr abi::Import kTable[] = {
+    {"h", "broken", kNone, true, broken}, {"h", "give", kOne, false, give},   {"h", "halt", kNone, false, halt},
+    {"h", "halt_waiting", kNone, true, halt}, {"h", "leave", kOneNone, false, leave}, {"h", "wait", kLong, true, wait}};
+
+constexpr std::string_view kImports = R"(
+  (import "h" "broken" (func $broken)) (import "h" "give" (func $give (param i32) (result i32)))
+  (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting))
+  (import "h" "leave" (func $leave (param i32))) (import "h" "wait" (func $wait (param i64) (result i32)))
+  (memory (export "memory") 1))";
+
+class InstanceTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Instance> start(const std::string& start_body, const std::string& more = "") {
+    const std::string text = "(module " + std::string(kImports) + more + "(func $main (export \"_start\") " + start_body + "))";
+    Fd file(memfd_create("module", MFD_CLOEXEC));
+    auto compiled = compile(*compiler_, wat(text), file.get());
+    EXPECT_TRUE(compiled.has_value()) << compiled.error().message;
+    auto module = LinkedModule::load(*engine_, std::move(file), {std::span<const abi::Import>(kTable)});
+    EXPECT_TRUE(module.has_value()) << module.error().message;
+    return std::make_unique<Instance>(*engine_, *module, std::vector<void*>{&host_});
+  }
+
+  // Past the moment when the instance is there.
+  static Instance::State resume(Instance& instance) {
+    const Instance::State state = instance.resume();
+    return state == Instance::State::kStarted ? instance.resume() : state;
+  }
+
+  Finish run(const std::string& start_body, const std::string& more = "") {
+    auto instance = start(start_body, more);
+    while (resume(*instance) != Instance::State::kFinished) engine_->tick();
+    return instance->finish();
+  }
+
+  Result<Engine> compiler_ = Engine::for_compiling();
+  Result<Engine> engine_ = Engine::for_running(4);
+  Host host_;
+};
+
+TEST_F(InstanceTest, every_way_out_is_told_apart) {  // spec: C9
+  EXPECT_TRUE(std::holds_alternative<Returned>(run("")));
+  EXPECT_EQ(std::get<Exited>(run("i32.const -1 call $leave")).code, 0xffffffffU);
+  EXPECT_TRUE(std::holds_alternative<Halted>(run("call $halt")));
+  EXPECT_TRUE(std::holds_alternative<Halted>(run("call $halt_waiting")));
+  EXPECT_EQ(std::get<Trapped>(run("call $broken")).message, "broken: a bad pointer");
+}
+
+TEST_F(InstanceTest, traps_say_what_happened_and_where) {  // spec: C9
+  struct Row {
+    std::string_view body;
+    std::string_view word;
+  };
+  for (const Row& row : {Row{"unreachable", "unreachable"}, Row{"(drop (i32.load (i32.const -4)))", "outside its memory"},
+                         Row{"(drop (i32.div_s (i32.const 1) (i32.const 0)))", "divided"},
+                         Row{"(drop (i32.div_s (i32.const 0x80000000) (i32.const -1)))", "overflowed"},
+                         Row{"(drop (i32.trunc_f32_s (f32.const nan)))", "converted"}, Row{"call $main", "call stack"}}) {
+    const Finish finish = run(std::string(row.body));
+    const auto* trapped = std::get_if<Trapped>(&finish);
+    ASSERT_NE(trapped, nullptr) << row.body;
+    EXPECT_NE(trapped->message.find(row.word), std::string::npos) << trapped->message;
+    ASSERT_FALSE(trapped->backtrace.empty());
+    EXPECT_NE(trapped->backtrace[0].find("byte 0x"), std::string::npos) << trapped->backtrace[0];
+    EXPECT_LE(trapped->backtrace.size(), 33U);
+  }
+}
+
+TEST_F(InstanceTest, a_trap_in_a_start_section_is_a_trap) {  // spec: C9
+  EXPECT_TRUE(std::holds_alternative<Trapped>(run("", "(func $s unreachable) (start $s)")));
+}
+
+TEST_F(InstanceTest, host_functions_get_values_and_memory) {  // spec: F2
+  EXPECT_TRUE(std::holds_alternative<Returned>(
+      run("(drop (memory.grow (i32.const 2))) (if (i32.ne (call $give (i32.const 2)) (i32.const 42)) (then unreachable))")));
+  EXPECT_EQ(host_.memory, 3U * 65536U);
+  EXPECT_EQ(host_.given, 2U);
+}
+
+TEST_F(InstanceTest, a_start_section_can_call_the_host) {  // spec: M2
+  EXPECT_TRUE(std::holds_alternative<Returned>(run("", "(func $s (drop (call $give (i32.const 7)))) (start $s)")));
+  EXPECT_EQ(host_.given, 7U);
+  EXPECT_EQ(host_.memory, 65536U);
+}
+
+TEST_F(InstanceTest, a_guest_stands_in_a_host_call_until_it_is_answered) {
+  host_.waits_left = 3;
+  auto instance = start("(if (i32.ne (call $wait (i64.const 0x900000000)) (i32.const 10)) (then unreachable))");
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(resume(*instance), Instance::State::kWaiting);
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
+}
+
+TEST_F(InstanceTest, a_guest_that_computes_yields_at_a_tick_and_ends_when_interrupted) {  // spec: L1, C12
+  auto instance = start("(loop $l br $l)");
+  std::jthread ticker([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      engine_->tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(resume(*instance), Instance::State::kYielded);
+  instance->interrupt();
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  const auto* interrupted = std::get_if<Interrupted>(&instance->finish());
+  ASSERT_NE(interrupted, nullptr);
+  EXPECT_FALSE(interrupted->backtrace.empty());
+}
+
+TEST_F(InstanceTest, a_guest_that_waits_ends_when_interrupted) {  // spec: L1
+  host_.waits_left = 1000;
+  auto instance = start("(drop (call $wait (i64.const 0)))");
+  ASSERT_EQ(resume(*instance), Instance::State::kWaiting);
+  instance->interrupt();
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Interrupted>(instance->finish()));
+}
+
+TEST_F(InstanceTest, a_guest_can_be_dropped_wherever_it_stands) {  // spec: C12
+  host_.waits_left = 1000;
+  auto waiting = start("(drop (call $wait (i64.const 0)))");
+  ASSERT_EQ(resume(*waiting), Instance::State::kWaiting);
+  waiting.reset();
+  auto computing = start("(loop $l br $l)");
+  engine_->tick();
+  engine_->tick();
+  ASSERT_EQ(resume(*computing), Instance::State::kYielded);
+  computing.reset();
+  auto untouched = start("");
+  untouched.reset();
+}
+
+TEST_F(InstanceTest, nothing_of_an_instance_is_left_for_the_next) {  // spec: C1
+  const std::string more = "(global $g (mut i32) (i32.const 0)) (table $t 4 funcref) (elem declare func $main)";
+  const std::string body =
+      "(if (i32.load (i32.const 40000)) (then unreachable)) (i32.store (i32.const 40000) (i32.const 7))"
+      "(if (global.get $g) (then unreachable)) (global.set $g (i32.const 1))"
+      "(if (i32.eqz (ref.is_null (table.get $t (i32.const 3)))) (then unreachable))"
+      "(table.set $t (i32.const 3) (ref.func $main))"
+      "(drop (memory.grow (i32.const 100))) (i32.store (i32.const 6000000) (i32.const 9))";
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(std::holds_alternative<Returned>(run(body, more)));
+}
+
+TEST_F(InstanceTest, growth_past_the_limits_answers_minus_one_and_is_noted) {  // spec: L2
+  auto instance = start(
+      "(if (i32.ne (memory.grow (i32.const 8191)) (i32.const 1)) (then unreachable))"
+      "(if (i32.ne (memory.grow (i32.const 1)) (i32.const -1)) (then unreachable))");
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
+  EXPECT_TRUE(instance->growth_refused());
+  EXPECT_EQ(instance->memory_bytes(), 512ULL << 20U);
+}
+
+TEST_F(InstanceTest, tables_are_counted_together) {  // spec: L2
+  auto instance = start(
+      "(if (i32.ne (table.grow $a (ref.null func) (i32.const 599999)) (i32.const 1)) (then unreachable))"
+      "(if (i32.ne (table.grow $b (ref.null func) (i32.const 400000)) (i32.const -1)) (then unreachable))"
+      "(if (i32.ne (table.grow $b (ref.null func) (i32.const 399999)) (i32.const 1)) (then unreachable))",
+      "(table $a 1 funcref) (table $b 1 funcref)");
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
+  EXPECT_TRUE(instance->growth_refused());
+}
+
+TEST_F(InstanceTest, a_full_pool_is_said_and_heals) {
+  host_.waits_left = 1000;
+  std::vector<std::unique_ptr<Instance>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(start("(drop (call $wait (i64.const 0)))"));
+    ASSERT_EQ(resume(*held.back()), Instance::State::kWaiting);
+  }
+  auto one_more = start("");
+  ASSERT_EQ(resume(*one_more), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<NotStarted>(one_more->finish()));
+  held.pop_back();
+  EXPECT_TRUE(std::holds_alternative<Returned>(run("")));
+}
+
+TEST_F(InstanceTest, a_pool_full_of_guests_with_references_has_room_for_their_heaps) {  // spec: M4
+  host_.waits_left = 1000;
+  std::vector<std::unique_ptr<Instance>> held;
+  for (int i = 0; i < 4; ++i) {
+    held.push_back(start("(drop (call $wait (i64.const 0)))", "(table $t 3 externref)"));
+    ASSERT_EQ(resume(*held.back()), Instance::State::kWaiting);
+    EXPECT_EQ(held.back()->memory_bytes(), 65536U) << "the heap is no linear memory";
+  }
+}
+
+TEST_F(InstanceTest, damaged_or_foreign_bytes_are_refused) {
+  Fd file(memfd_create("module", MFD_CLOEXEC));
+  ASSERT_EQ(write(file.get(), "not a module", 12), 12);
+  const auto module = LinkedModule::load(*engine_, std::move(file), {std::span<const abi::Import>(kTable)});
+  ASSERT_FALSE(module.has_value());
+  EXPECT_EQ(module.error().code, Code::kCorrupt);
+}
+
+TEST_F(InstanceTest, a_module_that_wasmtime_refuses_is_an_error_not_an_abort) {  // spec: M6
+  Fd file(memfd_create("module", MFD_CLOEXEC));
+  const auto compiled = compile(*compiler_, std::vector<std::byte>(100, std::byte{7}), file.get());
+  ASSERT_FALSE(compiled.has_value());
+  EXPECT_EQ(compiled.error().code, Code::kInvalid);
+}
+
+}  // namespace
+}  // namespace subako::engine
