@@ -1,0 +1,231 @@
+#include "child/spawn.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace subako::child {
+
+namespace {
+
+constexpr int kSocketOfChild = 3;
+constexpr int kAboveStandard = 10;  // where descriptors are moved while 0 to 3 are laid out
+
+// Everything the child's side needs, made before the fork: it may not allocate.
+struct Plan {
+  const char* executable = nullptr;
+  char* const* argv = nullptr;
+  int socket = -1;
+  int report = -1;  // a close-on-exec pipe: a Fault where exec was not reached, end of file where it was
+  pid_t parent = -1;
+  const SpawnOptions* options = nullptr;
+};
+
+struct Fault {
+  const char* what = nullptr;  // a literal: the same address in the parent
+  int error = 0;
+};
+
+[[noreturn]] void give_up(int report, const char* what) {
+  const Fault fault{what, errno};
+  (void)!write(report, &fault, sizeof fault);
+  _exit(127);
+}
+
+bool set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
+  const rlimit limit{soft, hard};
+  return setrlimit(resource, &limit) == 0;
+}
+
+bool limit_resources(const SpawnOptions& options) {
+  if (!set_limit(RLIMIT_CORE, 0, 0)) return false;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) (void)set_limit(RLIMIT_NOFILE, files.rlim_max, files.rlim_max);
+  if (options.cpu_limit) {
+    // SIGXCPU at the soft limit tells the limit from another kill; the hard one is for a child that ignores
+    // it.
+    const auto seconds = static_cast<rlim_t>(options.cpu_limit->count());
+    if (!set_limit(RLIMIT_CPU, seconds, seconds + 1)) return false;
+  }
+  return !options.memory_limit || set_limit(RLIMIT_AS, *options.memory_limit, *options.memory_limit);
+}
+
+// Signals that the parent ignores or blocks would stay so across exec.
+void reset_signals() {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) (void)sigaction(number, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  (void)sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool close_the_rest() {
+  if (syscall(SYS_close_range, kSocketOfChild + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return true;
+  if (errno != ENOSYS && errno != EPERM) return false;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return false;
+  const int end = static_cast<int>(std::min<rlim_t>(files.rlim_max, 1U << 20U));
+  for (int fd = kSocketOfChild + 1; fd < end; ++fd) (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+bool lay_out_descriptors(int socket) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return false;
+  if (fcntl(STDERR_FILENO, F_GETFD) < 0 && dup2(null, STDERR_FILENO) < 0) return false;
+  const int high = fcntl(null, F_DUPFD_CLOEXEC, kAboveStandard);
+  return high >= 0 && dup2(high, STDIN_FILENO) >= 0 && dup2(high, STDOUT_FILENO) >= 0 &&
+         dup2(socket, kSocketOfChild) >= 0 && close_the_rest();
+}
+
+[[noreturn]] void become_child(Plan plan) {
+  // The report pipe may sit on 0 to 3 where the parent was started without standard streams.
+  const int report = fcntl(plan.report, F_DUPFD_CLOEXEC, kAboveStandard);
+  if (report < 0) give_up(plan.report, "keeping the report pipe");
+  const int socket = fcntl(plan.socket, F_DUPFD_CLOEXEC, kAboveStandard);
+  if (socket < 0) give_up(report, "keeping the socket");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(report, "asking to end with its parent");
+  if (getppid() != plan.parent) _exit(127);  // it has died already, and no signal will come
+  if (setsid() < 0) give_up(report, "making a session of its own");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(report, "giving up new privileges");
+  if (chdir("/") != 0) give_up(report, "changing to the root folder");
+  if (!lay_out_descriptors(socket)) give_up(report, "laying out its descriptors");
+  if (!limit_resources(*plan.options)) give_up(report, "setting its resource limits");
+  reset_signals();
+  char* const environment[] = {nullptr};
+  execve(plan.executable, plan.argv, environment);
+  give_up(report, "starting the executable");
+}
+
+// No handler of ours may run in the child before it is another program.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+pid_t fork_child(const Plan& plan) {
+  const AllSignalsBlocked blocked;
+  const pid_t pid = fork();
+  if (pid == 0) become_child(plan);
+  return pid;
+}
+
+Result<void> read_report(int report, const std::string& executable) {
+  Fault fault;
+  ssize_t n = 0;
+  do {
+    n = read(report, &fault, sizeof fault);
+  } while (n < 0 && errno == EINTR);
+  if (n == 0) return {};
+  if (n != sizeof fault) return fail(Code::kInternal, "the child process died before it could start");
+  return std::unexpected(system_error("starting " + executable + " (" + fault.what + ")", fault.error));
+}
+
+}  // namespace
+
+std::string exit_sentence(const ExitStatus& status) {
+  if (status.signal == SIGXCPU) return "passed its limit of CPU time";
+  if (status.signal == SIGKILL) return "was killed by signal 9 (Killed); the machine may be out of memory";
+  if (status.signal != 0) {
+    return "was killed by signal " + std::to_string(status.signal) + " (" + strsignal(status.signal) + ")";
+  }
+  if (status.code == kExitOutOfMemory) return "ran out of memory";
+  return "exited with status " + std::to_string(status.code);
+}
+
+Child::Child(Child&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pidfd_(std::move(other.pidfd_)),
+      socket_(std::move(other.socket_)),
+      exit_(other.exit_) {}
+
+Child::~Child() {
+  if (pid_ < 0 || exit_) return;
+  kill();
+  (void)wait_exit();
+}
+
+void Child::kill() {
+  if (pid_ > 0 && !exit_) (void)::kill(pid_, SIGKILL);  // the pid is ours until it is reaped
+}
+
+std::optional<ExitStatus> Child::reap(int flags) {
+  if (exit_) return exit_;
+  int raw = 0;
+  rusage usage{};
+  pid_t got = 0;
+  do {
+    got = wait4(pid_, &raw, flags, &usage);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return std::nullopt;
+  ExitStatus status;
+  if (got > 0) {
+    status.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : 0;
+    status.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+    const auto ms = [](const timeval& t) { return t.tv_sec * 1000 + t.tv_usec / 1000; };
+    status.cpu = std::chrono::milliseconds(ms(usage.ru_utime) + ms(usage.ru_stime));
+    status.peak_resident_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+  }
+  exit_ = status;
+  return exit_;
+}
+
+std::optional<ExitStatus> Child::poll_exit() {
+  return reap(WNOHANG);
+}
+
+ExitStatus Child::wait_exit() {
+  return reap(0).value_or(ExitStatus{});
+}
+
+Result<Child> spawn(const SpawnOptions& options) {
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return std::unexpected(system_error("making a socket pair for a child process", errno));
+  }
+  Fd ours(sockets[0]);
+  const Fd theirs(sockets[1]);
+  int pipe_ends[2];
+  if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+    return std::unexpected(system_error("making a pipe for a child process", errno));
+  const Fd report(pipe_ends[0]);
+  Fd report_in_child(pipe_ends[1]);
+
+  std::vector<char*> argv;
+  argv.push_back(const_cast<char*>(options.executable.c_str()));
+  for (const std::string& argument : options.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  const Plan plan{options.executable.c_str(), argv.data(), theirs.get(),
+                  report_in_child.get(),      getpid(),    &options};
+
+  const pid_t pid = fork_child(plan);
+  if (pid < 0) return std::unexpected(system_error("starting a child process", errno));
+  report_in_child.reset();
+  Child child(pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))), std::move(ours));
+  TRY_VOID(read_report(report.get(), options.executable));
+  if (child.pidfd() < 0) return std::unexpected(system_error("watching a child process (pidfd_open)", errno));
+  return child;
+}
+
+}  // namespace subako::child

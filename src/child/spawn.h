@@ -1,0 +1,74 @@
+// Starts a child executable and owns the process until it has been reaped (design: a child gets only the
+// descriptors it was handed; spec: M6 for the limits of a builder).
+//
+// The child finds /dev/null on 0 and 1, our stderr on 2 (for faults of ours alone), a Unix stream socket to
+// us on 3, and nothing else: no environment, working directory /, a session of its own (a terminal's Ctrl-C
+// reaches only us), no new privileges, no core dumps. It is killed when the *thread* that started it ends, so
+// start children from a thread that stays. Safe in a process with threads: between fork and exec only
+// async-signal-safe calls are made.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace subako::child {
+
+// What a child exits with when it knows that it ran out of memory (limits::kBuilderMemoryBytes), to be told
+// from a crash.
+inline constexpr int kExitOutOfMemory = 77;
+
+struct SpawnOptions {
+  std::string executable;
+  std::vector<std::string> arguments;  // after argv[0]
+  std::optional<std::chrono::seconds> cpu_limit;
+  std::optional<uint64_t> memory_limit;  // bytes of address space
+};
+
+struct ExitStatus {
+  int code = 0;    // where it exited
+  int signal = 0;  // where a signal ended it; else 0
+  std::chrono::milliseconds cpu{};
+  uint64_t peak_resident_bytes = 0;
+};
+
+// Completes "the worker ": "exited with status 3", "was killed by signal 11 (Segmentation fault)", "passed
+// its limit of CPU time".
+[[nodiscard]] std::string exit_sentence(const ExitStatus& status);
+
+class Child {
+ public:
+  Child(pid_t pid, Fd pidfd, Fd socket) : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)) {}
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
+  // Kills (SIGKILL) and reaps.
+  ~Child();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] int pidfd() const { return pidfd_.get(); }  // readable once the process has ended
+  [[nodiscard]] int socket() const { return socket_.get(); }
+  void kill();  // SIGKILL; no effect on one that has ended
+  // None while it runs. Reaps; the same status is given again afterwards.
+  [[nodiscard]] std::optional<ExitStatus> poll_exit();
+  // Waits until it ends; call kill() first, or know that it will.
+  ExitStatus wait_exit();
+
+ private:
+  std::optional<ExitStatus> reap(int flags);
+
+  pid_t pid_ = -1;
+  Fd pidfd_;
+  Fd socket_;
+  std::optional<ExitStatus> exit_;
+};
+
+[[nodiscard]] Result<Child> spawn(const SpawnOptions& options);
+
+}  // namespace subako::child

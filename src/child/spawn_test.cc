@@ -1,0 +1,115 @@
+#include "child/spawn.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <thread>
+
+namespace subako::child {
+namespace {
+
+Child start(std::vector<std::string> arguments, SpawnOptions options = {}) {
+  options.executable = SPAWN_TEST_CHILD;
+  options.arguments = std::move(arguments);
+  auto child = spawn(options);
+  EXPECT_TRUE(child) << child.error().message;
+  return *std::move(child);
+}
+
+TEST(Spawn, the_child_has_its_socket_and_nothing_of_ours) {
+  (void)signal(SIGPIPE, SIG_IGN);
+  const Fd leak(dup(0));
+  Child child = start({"describe"});
+  std::array<char, 1024> text{};
+  const ssize_t n = recv(child.socket(), text.data(), text.size(), 0);
+  ASSERT_GT(n, 0);
+  EXPECT_EQ(std::string(text.data(), static_cast<size_t>(n)),
+            "fd0 fd1 fd2 fd3 in=/dev/null cwd=/ environment=none leader=yes no_new_privs=1 death=9 core=0 "
+            "sigpipe=default");
+  EXPECT_EQ(child.wait_exit().code, 0);
+}
+
+TEST(Spawn, works_where_the_parent_has_no_standard_input) {
+  const Fd saved(dup(0));
+  close(0);
+  std::array<char, 1024> text{};
+  {
+    Child child = start({"describe"});
+    EXPECT_GT(recv(child.socket(), text.data(), text.size() - 1, 0), 0);
+  }
+  dup2(saved.get(), 0);
+  EXPECT_TRUE(std::string_view(text.data()).starts_with("fd0 fd1 fd2 fd3 in=/dev/null "));
+}
+
+TEST(Spawn, a_missing_executable_is_one_sentence) {
+  const auto child =
+      spawn({.executable = "/nowhere/subako-child", .arguments = {}, .cpu_limit = {}, .memory_limit = {}});
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().code, Code::kNotFound);
+  EXPECT_EQ(child.error().message,
+            "starting /nowhere/subako-child (starting the executable): No such file or directory");
+}
+
+TEST(Spawn, tells_how_a_child_ended) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string sentence;
+  };
+  for (const Row& row :
+       {Row{{"exit", "0"}, "exited with status 0"}, Row{{"exit", "3"}, "exited with status 3"},
+        Row{{"signal", "11"}, "was killed by signal 11 (Segmentation fault)"},
+        Row{{"signal", "6"}, "was killed by signal 6 (Aborted)"}, Row{{"exit", "77"}, "ran out of memory"}}) {
+    Child child = start(row.arguments);
+    EXPECT_EQ(exit_sentence(child.wait_exit()), row.sentence);
+    EXPECT_EQ(exit_sentence(*child.poll_exit()), row.sentence) << "told again";
+  }
+}
+
+TEST(Spawn, limits_hold) {  // spec: M6
+  Child spinning =
+      start({"spin"},
+            {.executable = {}, .arguments = {}, .cpu_limit = std::chrono::seconds(1), .memory_limit = {}});
+  Child large =
+      start({"allocate"}, {.executable = {}, .arguments = {}, .cpu_limit = {}, .memory_limit = 1UL << 30U});
+  EXPECT_EQ(exit_sentence(large.wait_exit()), "ran out of memory");
+  const ExitStatus status = spinning.wait_exit();
+  EXPECT_EQ(exit_sentence(status), "passed its limit of CPU time");
+  EXPECT_GE(status.cpu.count(), 900);
+}
+
+TEST(Spawn, a_child_let_go_of_is_killed_and_reaped) {
+  pid_t pid = -1;
+  {
+    Child child = start({"sleep"});
+    pid = child.pid();
+    EXPECT_FALSE(child.poll_exit());
+  }
+  EXPECT_EQ(kill(pid, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST(Spawn, the_pidfd_tells_of_the_end) {
+  Child child = start({"sleep"});
+  pollfd watched{child.pidfd(), POLLIN, 0};
+  EXPECT_EQ(poll(&watched, 1, 0), 0);
+  child.kill();
+  EXPECT_EQ(poll(&watched, 1, 5000), 1);
+  EXPECT_EQ(child.poll_exit()->signal, SIGKILL);
+}
+
+TEST(Spawn, many_threads_start_children_at_once) {
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int n = 0; n < 5; ++n) EXPECT_EQ(start({"exit", "5"}).wait_exit().code, 5);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace subako::child
