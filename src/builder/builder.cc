@@ -1,0 +1,49 @@
+#include "builder/builder.h"
+
+#include <utility>
+
+#include "builder/build.h"
+#include "builder/pack.h"
+#include "child/envelope.h"
+#include "child/frames.h"
+#include "child/messages.pb.h"
+
+namespace subako::builder {
+
+namespace {
+
+Result<child::FromBuilder> do_job(const child::ToBuilder& job, std::vector<Fd> descriptors, const Report& report) {
+  switch (job.job_case()) {
+    case child::ToBuilder::kBuild:
+      if (descriptors.size() != 3) break;
+      return build({std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2])},
+                   job.build().directory(), report);
+    case child::ToBuilder::kPack:
+      if (descriptors.size() != 2) break;
+      return pack(std::move(descriptors[0]), std::move(descriptors[1]));
+    case child::ToBuilder::JOB_NOT_SET:
+      break;
+  }
+  return fail(Code::kInternal, "core sent a job that this builder doesn't know, or without its descriptors");
+}
+
+}  // namespace
+
+Result<void> serve_one_job(Fd socket) {
+  TRY(std::optional<child::Frame> frame, child::receive_frame(socket.get()));
+  if (!frame) return {};
+  const auto job = child::decode<child::ToBuilder>(frame->body);
+  if (!job) return fail(Code::kInternal, "core sent a frame that is no job");
+  const auto send = [&socket](const child::FromBuilder& message) {
+    return child::send_frame(socket.get(), {child::encode(message), {}});
+  };
+  Result<child::FromBuilder> last = do_job(*job, std::move(frame->descriptors), send);
+  if (!last) {
+    child::FromBuilder failed;
+    failed.mutable_failed()->set_message(last.error().message);
+    return send(failed);
+  }
+  return send(*last);
+}
+
+}  // namespace subako::builder

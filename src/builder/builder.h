@@ -1,0 +1,13 @@
+// The process that does one job with a stranger's bundle and ends (spec: B, M; design: it may crash): unpack it, check its
+// module, compile it; or pack it. Its limits of CPU time, memory and wall time are core's to set.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace subako::builder {
+
+// Takes one job from `socket`, does it, tells how it went. An Error: core is gone or speaks another language.
+[[nodiscard]] Result<void> serve_one_job(Fd socket);
+
+}  // namespace subako::builder

@@ -1,0 +1,183 @@
+#include "worker/run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/utf8.h"
+#include "worker/wire.h"
+
+namespace subako::worker {
+
+namespace {
+
+Nanoseconds nanoseconds(std::chrono::milliseconds duration) { return std::chrono::nanoseconds(duration).count(); }
+
+int64_t thread_cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+std::chrono::milliseconds time_limit_of(const child::StartRun& start) {
+  if (start.has_upload()) return limits::kUploadTime;
+  return std::min(std::chrono::milliseconds(start.timeout_ms()), limits::kMaxTimeout);
+}
+
+protocol::Conversation conversation_of(const child::StartRun& start) {
+  if (start.has_upload()) return protocol::Conversation::upload();
+  return protocol::Conversation::call(start.call().tool(), start.call().arguments());
+}
+
+}  // namespace
+
+Run::Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
+         std::shared_ptr<const engine::LinkedModule> module, const Clock& clock)
+    : id_(start.run()),
+      upload_(start.has_upload()),
+      time_limit_(time_limit_of(start)),
+      clock_(clock),
+      conversation_(conversation_of(start)),
+      log_(start.stderr_live()),
+      wasi_({start.package()}, clock, *this, preopens_of(start)),
+      http_(http_backend_) {
+  marks_.started = clock_.monotonic();
+  deadline_ = marks_.started + nanoseconds(time_limit_);  // instantiation counts (spec: U1)
+  ended_.set_run(id_);
+  bind_trees(start, std::move(trees), wasi_);
+  instance_ = std::make_unique<engine::Instance>(engine, std::move(module), std::vector<void*>{&wasi_, &http_});
+}
+
+Run::Turn Run::take_turn() {
+  if (clock_.monotonic() >= deadline_) instance_->interrupt();
+
+  const int64_t cpu_before = thread_cpu_ns();
+  engine::Instance::State state = instance_->resume();
+  if (state == engine::Instance::State::kStarted) {
+    marks_.instantiated = clock_.monotonic();
+    state = instance_->resume();
+  }
+  cpu_ns_ += thread_cpu_ns() - cpu_before;
+
+  switch (state) {
+    case engine::Instance::State::kStarted:  // said once
+    case engine::Instance::State::kYielded:
+      return Turn::kAgain;
+    case engine::Instance::State::kWaiting: {
+      const wasi::Wake wake = wasi_.wake();
+      // What it waits for on stdin comes only from its own stdout: input and end of file are there before it waits.
+      if (wake.now) return Turn::kAgain;
+      due_ = std::min(deadline_, wake.at.value_or(deadline_));
+      return Turn::kWaits;
+    }
+    case engine::Instance::State::kFinished:
+      end(ending_of(instance_->finish()));
+      return Turn::kEnded;
+  }
+  std::unreachable();
+}
+
+void Run::cancel() { end(protocol::Cancelled{}); }
+
+protocol::Ending Run::ending_of(const engine::Finish& finish) {
+  struct Visitor {
+    Run& run;
+    protocol::Ending operator()(const engine::Returned&) const { return exited(0); }
+    protocol::Ending operator()(const engine::Exited& e) const { return exited(e.code); }
+    protocol::Ending operator()(const engine::Halted&) const { return protocol::Stopped{}; }
+    protocol::Ending operator()(const engine::Trapped& t) const { return protocol::Trapped{t.message, t.backtrace}; }
+    protocol::Ending operator()(const engine::Interrupted& i) const { return protocol::RanOut{i.backtrace}; }
+    protocol::Ending operator()(const engine::NotStarted& n) const { return protocol::HostFailed{n.message}; }
+    protocol::Ending exited(uint32_t code) const {
+      run.conversation_.end_of_output();
+      run.note_answered();  // the answer may lack its newline
+      return protocol::Exited{code};
+    }
+  };
+  return std::visit(Visitor{*this}, finish);
+}
+
+void Run::end(protocol::Ending ending) {
+  marks_.ended = clock_.monotonic();
+  const protocol::Observed observed{.transcript = conversation_.transcript(),
+                                    .ending = std::move(ending),
+                                    .growth_refused = instance_->growth_refused(),
+                                    .time_limit = time_limit_,
+                                    .upload = upload_};
+  peak_memory_ = instance_->memory_bytes();
+  instance_.reset();
+  fill_outcome(protocol::judge(observed));
+  ended_.set_stderr(log_.kept());
+  ended_.set_stderr_left_out(log_.left_out());
+  fill_measured();
+}
+
+void Run::fill_outcome(const protocol::Outcome& outcome) {
+  if (const auto* answered = std::get_if<protocol::Answered>(&outcome)) {
+    child::Answered& message = *ended_.mutable_answered();
+    if (!upload_) {
+      message.set_result(answered->result);
+      return;
+    }
+    for (const protocol::Tool& tool : conversation_.tools().tools()) *message.add_tools() = to_wire(tool);
+    for (const Refusal& refusal : conversation_.refusals()) *message.add_refusals() = to_wire(refusal);
+    for (const Warning& warning : conversation_.warnings()) *message.add_warnings() = to_wire(warning);
+  } else if (const auto* crash = std::get_if<protocol::Crash>(&outcome)) {
+    child::Crashed& message = *ended_.mutable_crashed();
+    message = to_wire(*crash);
+    if (upload_) {
+      for (const Refusal& refusal : conversation_.refusals()) *message.add_refusals() = to_wire(refusal);
+    }
+  } else {
+    ended_.mutable_cancelled();
+  }
+}
+
+void Run::fill_measured() {
+  // A phase that was not reached lasts until the end, and those after it 0.
+  const Nanoseconds instantiated = marks_.instantiated != 0 ? marks_.instantiated : marks_.ended;
+  const Nanoseconds asked = marks_.asked != 0 ? marks_.asked : marks_.ended;
+  const Nanoseconds answered = marks_.answered != 0 ? marks_.answered : marks_.ended;
+  const auto ms = [](Nanoseconds from, Nanoseconds to) { return static_cast<double>(std::max<Nanoseconds>(0, to - from)) / 1e6; };
+  child::Measured& measured = *ended_.mutable_measured();
+  measured.set_instantiate_ms(ms(marks_.started, instantiated));
+  measured.set_start_ms(ms(instantiated, asked));
+  measured.set_run_ms(ms(asked, answered));
+  measured.set_exit_ms(ms(answered, marks_.ended));
+  measured.set_cpu_ms(static_cast<double>(cpu_ns_) / 1e6);
+  measured.set_peak_memory_bytes(peak_memory_);
+  measured.set_written_bytes(wasi_.budget().written());
+}
+
+// ---------------------------------------------------------------------------------------------- the guest's stdio
+
+size_t Run::read_stdin(std::span<std::byte> to) {
+  if (marks_.asked == 0) marks_.asked = clock_.monotonic();
+  const std::string_view left = conversation_.input().substr(stdin_read_);
+  const size_t n = std::min(left.size(), to.size());
+  std::memcpy(to.data(), left.data(), n);
+  stdin_read_ += n;
+  return n;
+}
+
+size_t Run::stdin_available() const { return conversation_.input().size() - stdin_read_; }
+
+bool Run::stdin_closed() const { return conversation_.input_closed(); }
+
+bool Run::write_stdout(std::span<const std::byte> bytes) {
+  const bool go_on = conversation_.write(bytes) == protocol::Conversation::Next::kGoOn;
+  note_answered();
+  return go_on;
+}
+
+void Run::note_answered() {
+  if (marks_.answered != 0 || !conversation_.input_closed()) return;
+  marks_.answered = clock_.monotonic();
+  deadline_ = marks_.answered + nanoseconds(limits::kExitGrace);
+}
+
+void Run::write_stderr(std::span<const std::byte> bytes) { log_.write(bytes); }
+
+}  // namespace subako::worker

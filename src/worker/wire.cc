@@ -1,0 +1,61 @@
+#include "worker/wire.h"
+
+#include <utility>
+
+namespace subako::worker {
+
+child::Tool to_wire(const protocol::Tool& tool) {
+  child::Tool message;
+  message.set_name(tool.name);
+  if (tool.description) message.set_description(*tool.description);
+  message.set_input_schema(tool.input_schema);
+  if (tool.output_schema) message.set_output_schema(*tool.output_schema);
+  if (tool.title) message.set_title(*tool.title);
+  if (tool.annotations) message.set_annotations(*tool.annotations);
+  if (tool.icons) message.set_icons(*tool.icons);
+  if (tool.meta) message.set_meta(*tool.meta);
+  return message;
+}
+
+child::Refusal to_wire(const Refusal& refusal) {
+  child::Refusal message;
+  message.set_rule(refusal.rule);
+  message.set_where(refusal.where);
+  message.set_message(refusal.message);
+  message.set_hint(refusal.hint);
+  return message;
+}
+
+child::Warning to_wire(const Warning& warning) {
+  child::Warning message;
+  message.set_rule(warning.rule);
+  message.set_where(warning.where);
+  message.set_message(warning.message);
+  return message;
+}
+
+child::Crashed to_wire(const protocol::Crash& crash) {
+  child::Crashed message;
+  message.set_cause(std::string(protocol::cause_name(crash.cause)));
+  message.set_message(crash.message);
+  message.set_out_of_memory(crash.out_of_memory);
+  for (const std::string& frame : crash.backtrace) message.add_backtrace(frame);
+  return message;
+}
+
+std::vector<wasi::Preopen> preopens_of(const child::StartRun& start) {
+  std::vector<wasi::Preopen> preopens;
+  for (const child::Preopen& preopen : start.preopens()) {
+    preopens.push_back({.path = preopen.path(), .writable = preopen.writable(), .has_tree = preopen.has_tree()});
+  }
+  return preopens;
+}
+
+void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host) {
+  size_t next = 0;
+  for (int i = 0; i < start.preopens_size(); ++i) {
+    if (start.preopens(i).has_tree() && next < trees.size()) host.bind(static_cast<size_t>(i), std::move(trees[next++]));
+  }
+}
+
+}  // namespace subako::worker

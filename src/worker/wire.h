@@ -1,0 +1,24 @@
+// Values of the rooms to and from the messages of child/messages.proto.
+#pragma once
+
+#include <vector>
+
+#include "base/fd.h"
+#include "base/refusal.h"
+#include "child/messages.pb.h"
+#include "protocol/outcome.h"
+#include "protocol/tool_list.h"
+#include "wasi/host.h"
+
+namespace subako::worker {
+
+[[nodiscard]] child::Tool to_wire(const protocol::Tool& tool);
+[[nodiscard]] child::Refusal to_wire(const Refusal& refusal);
+[[nodiscard]] child::Warning to_wire(const Warning& warning);
+[[nodiscard]] child::Crashed to_wire(const protocol::Crash& crash);
+
+// The preopens in the order of F1, and their trees: a descriptor for each that has one, in the same order.
+[[nodiscard]] std::vector<wasi::Preopen> preopens_of(const child::StartRun& start);
+void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host);
+
+}  // namespace subako::worker

@@ -1,0 +1,214 @@
+#include "worker/worker.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <string>
+
+#include "child/envelope.h"
+#include "guest_http/imports.h"
+#include "wasi/imports.h"
+
+namespace subako::worker {
+
+namespace {
+
+// How long a guest may compute before others get a turn, and how long the loop gives turns before it looks at core's frames.
+constexpr std::chrono::microseconds kSlice{2000};
+constexpr Nanoseconds kTurnsBudget = 4'000'000;
+
+// The order of a run's hosts (run.cc).
+engine::ImportTables import_tables() { return {wasi::imports(), guest_http::imports()}; }
+
+}  // namespace
+
+Result<void> Worker::serve() {
+  while (true) {
+    TRY_VOID(wait());
+    TRY(const bool open, receive());
+    if (!open) return {};
+    wake_due();
+    give_turns();
+    if (failed_) return std::unexpected(*failed_);
+    if (auto flushed = writer_.flush(socket_.get()); !flushed) return std::unexpected(std::move(flushed).error());
+  }
+}
+
+// Until core sends something, a run's time comes, or what is queued can be sent; not at all where a guest can run.
+Result<void> Worker::wait() {
+  pollfd socket{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+  if (!writer_.empty()) socket.events |= POLLOUT;
+  timespec timeout{};
+  const timespec* until = nullptr;
+  if (!runnable_.empty()) {
+    until = &timeout;
+  } else if (!due_.empty()) {
+    const Nanoseconds left = std::max<Nanoseconds>(0, due_.begin()->first - clock_.monotonic());
+    timeout = {.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+    until = &timeout;
+  }
+  if (ticker_) ticker_->set_active(!runnable_.empty());
+  if (ppoll(&socket, 1, until, nullptr) < 0 && errno != EINTR) {
+    return std::unexpected(system_error("the worker cannot wait for core", errno));
+  }
+  return {};
+}
+
+Result<bool> Worker::receive() {
+  while (true) {
+    TRY(child::FrameReader::Received received, reader_.read_some(socket_.get()));
+    for (child::Frame& frame : received.frames) TRY_VOID(handle(std::move(frame)));
+    if (received.state == child::FrameReader::State::kClosed) return false;
+    if (received.state == child::FrameReader::State::kWouldBlock) return true;
+  }
+}
+
+Result<void> Worker::handle(child::Frame frame) {
+  auto message = child::decode<child::ToWorker>(frame.body);
+  if (!message) return fail(Code::kInternal, "core sent a frame that is no message");
+  switch (message->request_case()) {
+    case child::ToWorker::kConfigure:
+      return configure(message->configure().guests());
+    case child::ToWorker::kLoadModule:
+      load(message->load_module().module(), std::move(frame.descriptors));
+      return {};
+    case child::ToWorker::kDropModule:
+      modules_.erase(message->drop_module().module());
+      return {};
+    case child::ToWorker::kStartRun:
+      start(message->start_run(), std::move(frame.descriptors));
+      return {};
+    case child::ToWorker::kCancel:
+      cancel(message->cancel().run());
+      return {};
+    case child::ToWorker::kStderrTaken:
+      if (const auto run = runs_.find(message->stderr_taken().run()); run != runs_.end()) {
+        run->second->log().taken(message->stderr_taken().bytes());
+      }
+      return {};
+    case child::ToWorker::REQUEST_NOT_SET:
+      break;
+  }
+  return fail(Code::kInternal, "core sent a request that this worker doesn't know: the two are of different builds");
+}
+
+Result<void> Worker::configure(uint32_t guests) {
+  if (engine_) return fail(Code::kInternal, "core configured the worker twice");
+  TRY(engine_, engine::Engine::for_running(guests));
+  ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
+  child::FromWorker reply;
+  reply.mutable_ready();
+  send(reply);
+  return {};
+}
+
+void Worker::load(uint64_t module, std::vector<Fd> descriptors) {
+  child::FromWorker reply;
+  reply.mutable_module_loaded()->set_module(module);
+  if (!engine_ || descriptors.size() != 1) {
+    reply.mutable_module_loaded()->set_error("the module came without its file, or before the worker was configured");
+  } else if (auto loaded = engine::LinkedModule::load(*engine_, std::move(descriptors[0]), import_tables())) {
+    modules_[module] = *std::move(loaded);
+  } else {
+    reply.mutable_module_loaded()->set_error(loaded.error().message);
+  }
+  send(reply);
+}
+
+void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
+  const auto module = modules_.find(start.module());
+  if (module == modules_.end()) return refuse_run(start.run(), "the module is not loaded in this worker");
+  const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
+  if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
+  if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
+  auto run = std::make_unique<Run>(start, std::move(trees), *engine_, module->second, clock_);
+  Run& started = *run;
+  runs_.emplace(started.id(), std::move(run));
+  runnable_.push_back(started.id());
+}
+
+void Worker::cancel(uint64_t id) {
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return;  // it has ended meanwhile: core has its Ended
+  found->second->cancel();
+  finish(*found->second);
+}
+
+void Worker::wake_due() {
+  const Nanoseconds now = clock_.monotonic();
+  while (!due_.empty() && due_.begin()->first <= now) {
+    runnable_.push_back(due_.begin()->second);
+    due_.erase(due_.begin());
+  }
+}
+
+void Worker::give_turns() {
+  if (runnable_.empty()) return;
+  ticker_->set_active(true);
+  const Nanoseconds until = clock_.monotonic() + kTurnsBudget;
+  // Those that can go on queue behind the others, so each gets its turn before one gets a second.
+  for (size_t left = runnable_.size(); left > 0 && clock_.monotonic() < until; --left) {
+    const uint64_t id = runnable_.front();
+    runnable_.pop_front();
+    if (const auto run = runs_.find(id); run != runs_.end()) give_turn(*run->second);
+  }
+}
+
+void Worker::give_turn(Run& run) {
+  const Run::Turn turn = run.take_turn();
+  send_log(run);
+  switch (turn) {
+    case Run::Turn::kAgain:
+      runnable_.push_back(run.id());
+      break;
+    case Run::Turn::kWaits:
+      due_.emplace(run.due(), run.id());
+      break;
+    case Run::Turn::kEnded:
+      finish(run);
+      break;
+  }
+}
+
+// Sends what is left of a run that has ended, and forgets it.
+void Worker::finish(Run& run) {
+  while (const auto piece = run.log().take_rest()) {
+    child::FromWorker message;
+    message.mutable_stderr()->set_run(run.id());
+    message.mutable_stderr()->set_left_out(piece->left_out);
+    message.mutable_stderr()->set_text(piece->text);
+    send(message);
+  }
+  child::FromWorker message;
+  *message.mutable_ended() = run.take_ended();
+  send(message);
+  due_.erase({run.due(), run.id()});
+  runs_.erase(run.id());
+}
+
+void Worker::send_log(Run& run) {
+  const auto piece = run.log().take_live();
+  if (!piece) return;
+  child::FromWorker message;
+  message.mutable_stderr()->set_run(run.id());
+  message.mutable_stderr()->set_left_out(piece->left_out);
+  message.mutable_stderr()->set_text(piece->text);
+  send(message);
+}
+
+void Worker::refuse_run(uint64_t run, std::string message) {
+  child::FromWorker reply;
+  child::Ended& ended = *reply.mutable_ended();
+  ended.set_run(run);
+  ended.mutable_crashed()->set_cause(std::string(protocol::cause_name(protocol::Cause::kHost)));
+  ended.mutable_crashed()->set_message(std::move(message));
+  send(reply);
+}
+
+void Worker::send(const child::FromWorker& message) {
+  if (auto pushed = writer_.push({child::encode(message), {}}); !pushed) failed_ = std::move(pushed).error();
+}
+
+}  // namespace subako::worker

@@ -1,0 +1,64 @@
+// The process that runs guests: one thread, one loop. Frames from core come in, every guest that can run gets a slice, frames go
+// out. Guests never block it: they stand on their fibers while they wait, and a ticker takes the turn from those that
+// compute.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/result.h"
+#include "child/frames.h"
+#include "engine/engine.h"
+#include "engine/linked_module.h"
+#include "worker/run.h"
+#include "worker/ticker.h"
+
+namespace subako::worker {
+
+class Worker {
+ public:
+  // `socket`: to core, a Unix stream.
+  Worker(Fd socket, const Clock& clock) : socket_(std::move(socket)), clock_(clock) {}
+
+  // Until core closes the socket. An Error is a fault of ours or of the machine, never of a guest.
+  [[nodiscard]] Result<void> serve();
+
+ private:
+  [[nodiscard]] Result<bool> receive();  // false: core has closed
+  [[nodiscard]] Result<void> handle(child::Frame frame);
+  [[nodiscard]] Result<void> configure(uint32_t guests);
+  void load(uint64_t module, std::vector<Fd> descriptors);
+  void start(const child::StartRun& start, std::vector<Fd> trees);
+  void cancel(uint64_t run);
+
+  void wake_due();
+  void give_turns();
+  void give_turn(Run& run);
+  void finish(Run& run);
+  void send_log(Run& run);
+  void refuse_run(uint64_t run, std::string message);
+  void send(const child::FromWorker& message);
+  [[nodiscard]] Result<void> wait();
+
+  Fd socket_;
+  const Clock& clock_;
+  child::FrameReader reader_;
+  child::FrameWriter writer_;
+  std::optional<engine::Engine> engine_;
+  std::unique_ptr<Ticker> ticker_;
+  std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;
+  std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
+  std::deque<uint64_t> runnable_;
+  std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
+  std::optional<Error> failed_;                     // a frame that couldn't be queued
+};
+
+}  // namespace subako::worker
