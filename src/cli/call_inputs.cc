@@ -1,0 +1,108 @@
+#include "cli/call_inputs.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/limits.h"
+
+namespace subako::cli {
+
+namespace {
+
+Result<std::string> read_bounded(int fd, const std::string& name) {
+  std::string text;
+  for (;;) {
+    const size_t had = text.size();
+    text.resize(had + 64 * limits::kKiB);
+    const ssize_t n = read(fd, text.data() + had, text.size() - had);
+    const int error = errno;
+    text.resize(had + (n > 0 ? static_cast<size_t>(n) : 0));
+    if (n == 0) return text;
+    if (n < 0 && error != EINTR)
+      return std::unexpected(system_error("reading the arguments from " + name, error));
+    if (text.size() > limits::kArgumentsTextBytes) {
+      return fail(Code::kTooLarge,
+                  "the arguments in " + name + " are longer than 4 MiB, and may be 1 MiB of compact JSON");
+    }
+  }
+}
+
+bool is_grant_name(std::string_view name) {
+  return !name.empty() && name.size() <= limits::kNameChars &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
+
+Result<Fd> open_folder(const std::string& path, const std::string& what) {
+  Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return std::unexpected(system_error("opening " + what + " " + path, errno));
+  return folder;
+}
+
+Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
+  if (mkdirat(parent, name, 0777) != 0 && errno != EEXIST) {
+    return std::unexpected(system_error("making the folder " + path + "/" + name, errno));
+  }
+  Fd folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.valid()) return std::unexpected(system_error("opening the folder " + path + "/" + name, errno));
+  return folder;
+}
+
+}  // namespace
+
+Result<std::string> read_arguments(const std::string& given) {
+  if (given == "-") return read_bounded(STDIN_FILENO, "standard input");
+  if (!given.starts_with('@')) return given;
+  const std::string path = given.substr(1);
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file.valid()) return std::unexpected(system_error("reading the arguments from " + path, errno));
+  return read_bounded(file.get(), path);
+}
+
+Result<std::vector<core::SkillTree>> open_skills(const std::vector<std::string>& given) {
+  std::vector<core::SkillTree> skills;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      return fail(Code::kInvalid, "--skill takes NAME=DIR, and \"" + text + "\" has no =");
+    }
+    const std::string name = text.substr(0, equals);
+    if (!is_grant_name(name)) {
+      return fail(Code::kInvalid, "\"" + name + "\" can't name a skill: 1 to 64 of a-z, 0-9, _ and - can");
+    }
+    if (std::ranges::find(skills, name, &core::SkillTree::name) != skills.end()) {
+      return fail(Code::kInvalid, "two skills are called " + name);
+    }
+    TRY(Fd folder, open_folder(text.substr(equals + 1), "the folder of the skill " + name + ","));
+    skills.push_back({name, std::move(folder)});
+  }
+  return skills;
+}
+
+Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, core::Scratch& scratch) {
+  Volume volume;
+  Fd root;
+  std::string path;
+  if (folder) {
+    path = *folder;
+    if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+      return std::unexpected(system_error("making the folder of the Volume, " + path, errno));
+    }
+    TRY(root, open_folder(path, "the folder of the Volume,"));
+  } else {
+    TRY(core::ScratchFolder made, scratch.make_folder("volume"));
+    path = made.path();
+    root = Fd(fcntl(made.fd(), F_DUPFD_CLOEXEC, 0));
+    volume.temporary.emplace(std::move(made));
+  }
+  TRY(volume.trees.tmp, make_folder(root.get(), "tmp", path));
+  if (data) {
+    TRY(volume.trees.data, make_folder(root.get(), "data", path));
+  }
+  return volume;
+}
+
+}  // namespace subako::cli

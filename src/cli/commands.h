@@ -1,0 +1,58 @@
+// The subcommands, each in a file of its own; main.cc fills their options from the command line.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+#include "cli/exit_status.h"
+#include "cli/terminal.h"
+
+namespace subako::cli {
+
+struct CheckOptions {
+  std::string bundle;
+  bool json = false;
+};
+[[nodiscard]] Exit check(const CheckOptions& options, const Terminal& terminal);
+
+struct ToolsOptions {
+  std::string bundle;
+  bool json = false;
+};
+[[nodiscard]] Exit tools(const ToolsOptions& options, const Terminal& terminal);
+
+struct CallOptions {
+  std::string bundle;
+  std::string tool;
+  std::string arguments;              // JSON, "@file", "-"; empty is {}
+  std::optional<std::string> volume;  // a folder that is kept
+  bool data = false;
+  std::vector<std::string> skills;  // "NAME=DIR"
+  std::string timeout;              // empty: the default
+  bool json = false;
+};
+[[nodiscard]] Exit call(const CallOptions& options, const Terminal& terminal);
+
+struct PackOptions {
+  std::string bundle;
+  std::string out;
+};
+[[nodiscard]] Exit pack(const PackOptions& options, const Terminal& terminal);
+
+struct DoctorOptions {
+  bool json = false;
+};
+[[nodiscard]] Exit doctor(const DoctorOptions& options, const Terminal& terminal);
+
+// A script for `shell`: bash, zsh or fish.
+[[nodiscard]] Exit completion(const std::string& shell);
+
+// Tells an Error of ours on standard error and says what to exit with.
+[[nodiscard]] Exit report(const Error& error);
+// As report(), but wrong usage: with a hint to `subako <command> --help`.
+[[nodiscard]] Exit report_usage(const std::string& sentence, const std::string& command);
+
+}  // namespace subako::cli

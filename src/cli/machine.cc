@@ -1,0 +1,205 @@
+#include "cli/machine.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "cli/human.h"
+#include "core/node.h"
+#include "core/scratch.h"
+
+namespace subako::cli {
+
+namespace {
+
+using State = Finding::State;
+
+// The beginning of a file of /proc: what is asked of it stands there.
+std::string read_proc(const char* path) {
+  const Fd file(open(path, O_RDONLY | O_CLOEXEC));
+  std::string text(64 * limits::kKiB, '\0');
+  size_t had = 0;
+  for (ssize_t n = 1; n > 0 && had < text.size(); had += static_cast<size_t>(n > 0 ? n : 0)) {
+    n = read(file.get(), text.data() + had, text.size() - had);
+  }
+  text.resize(had);
+  return text;
+}
+
+// The value of the first line "name : value".
+std::string field(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (at > 0 && text[at - 1] != '\n') continue;
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos || line.find_first_not_of(" \t", name.size()) != colon) continue;
+    const size_t begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string_view::npos ? "" : std::string(line.substr(begin));
+  }
+  return "";
+}
+
+uint64_t number(std::string_view text) {
+  uint64_t value = 0;
+  (void)std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Finding kernel() {
+  utsname name{};
+  (void)uname(&name);
+  return {"kernel", State::kOk, std::string(name.sysname) + " " + name.release, ""};
+}
+
+Finding openat2_call() {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const Fd opened(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how)));
+  if (opened.valid()) return {"openat2", State::kOk, "works", ""};
+  return {"openat2", State::kMissing, std::strerror(errno),
+          "it keeps a guest's paths inside its folders: Linux 5.6 or newer is needed, and a container that "
+          "allows it"};
+}
+
+Finding pidfd_call() {
+  const Fd opened(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (opened.valid()) return {"pidfd_open", State::kOk, "works", ""};
+  return {"pidfd_open", State::kMissing, std::strerror(errno),
+          "child processes are watched with it: Linux 5.3 or newer is needed"};
+}
+
+Finding memfd_sealing() {
+  const Fd file(memfd_create("subako-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file.valid() &&
+      fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
+    return {"memfd sealing", State::kOk, "works", ""};
+  }
+  return {"memfd sealing", State::kMissing, std::strerror(errno),
+          "compiled modules are handed to workers in sealed memory files"};
+}
+
+Finding user_namespaces() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
+  int status = 1;
+  if (pid > 0) (void)waitpid(pid, &status, 0);
+  if (status == 0) return {"user namespaces", State::kOk, "allowed", ""};
+  return {
+      "user namespaces", State::kWarn, "not allowed here",
+      "children can't be put into namespaces of their own; in a container or by sysctl they can be allowed"};
+}
+
+Finding seccomp_filter() {
+  uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  if (prctl(PR_GET_SECCOMP) >= 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0) {
+    return {"seccomp", State::kOk, "filters are available", ""};
+  }
+  return {"seccomp", State::kWarn, "no filters",
+          "system calls of children can't be restricted on this kernel"};
+}
+
+Finding landlock() {
+  const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version > 0) return {"Landlock", State::kOk, "version " + std::to_string(version), ""};
+  return {"Landlock", State::kWarn, "not available", "only needed where namespaces are not allowed"};
+}
+
+Finding cpu() {
+  const std::string info = read_proc("/proc/cpuinfo");
+  const std::string flags = " " + field(info, "flags") + " ";
+  std::string model = field(info, "model name");
+  if (model.empty()) model = "unknown model";
+#if defined(__x86_64__)
+  std::string features;
+  for (const char* name : {"sse4_1", "sse4_2", "popcnt", "avx", "avx2"}) {
+    if (flags.find(std::string(" ") + name + " ") != std::string::npos) features += std::string(" ") + name;
+  }
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  std::string found = model + " (x86-64;" + features + ")";
+  if (cache > 0) found += ", L3 cache " + human_bytes(static_cast<uint64_t>(cache));
+  if (features.find("sse4_1") != std::string::npos) return {"CPU", State::kOk, std::move(found), ""};
+  return {"CPU", State::kWarn, std::move(found), "128-bit SIMD of guests is slow without SSE 4.1"};
+#else
+  return {"CPU", State::kWarn, std::move(model), "subako is tested on x86-64"};
+#endif
+}
+
+Finding cores() {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return {"cores", State::kOk, std::to_string(online), ""};
+}
+
+Finding memory() {
+  const std::string info = read_proc("/proc/meminfo");
+  const uint64_t total = number(field(info, "MemTotal")) * limits::kKiB;
+  const uint64_t available = number(field(info, "MemAvailable")) * limits::kKiB;
+  std::string found = human_bytes(total) + ", " + human_bytes(available) + " available";
+  if (available >= limits::kBuilderMemoryBytes) return {"memory", State::kOk, std::move(found), ""};
+  return {"memory", State::kWarn, std::move(found), "compiling a large module may need up to 2 GB"};
+}
+
+Finding temporary_folder() {
+  const std::string path = core::Scratch::default_parent();
+  struct statvfs s{};
+  if (access(path.c_str(), W_OK | X_OK) != 0 || statvfs(path.c_str(), &s) != 0) {
+    return {"temporary folder", State::kMissing, path + ": " + std::strerror(errno),
+            "set TMPDIR to a folder that can be written to"};
+  }
+  const uint64_t free = static_cast<uint64_t>(s.f_bavail) * s.f_frsize;
+  std::string found = path + ", " + human_bytes(free) + " free";
+  if (free >= limits::kGiB) return {"temporary folder", State::kOk, std::move(found), ""};
+  return {"temporary folder", State::kWarn, std::move(found),
+          "a call may write up to 1 GB to a temporary Volume"};
+}
+
+Finding open_files() {
+  rlimit limit{};
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  std::string found = std::to_string(limit.rlim_max) + " at most";
+  if (limit.rlim_max >= 4 * limits::kDescriptors) return {"open files", State::kOk, std::move(found), ""};
+  return {"open files", State::kWarn, std::move(found),
+          "a call may have 1,024 descriptors open: raise the hard limit (ulimit -Hn) to 65,536 or more"};
+}
+
+Finding memory_maps() {
+  const uint64_t most = number(read_proc("/proc/sys/vm/max_map_count"));
+  std::string found = std::to_string(most) + " a process (vm.max_map_count)";
+  if (most >= 65'530) return {"memory maps", State::kOk, std::move(found), ""};
+  return {"memory maps", State::kWarn, std::move(found),
+          "a worker needs about six for each guest that it holds"};
+}
+
+Finding child_executable() {
+  auto path = core::find_child_executable();
+  if (path) return {"subako-child", State::kOk, *std::move(path), ""};
+  return {"subako-child", State::kMissing, "not found", path.error().message};
+}
+
+}  // namespace
+
+std::vector<Finding> examine_machine() {
+  return {kernel(),           openat2_call(), pidfd_call(),  memfd_sealing(),   user_namespaces(),
+          seccomp_filter(),   landlock(),     cpu(),         cores(),           memory(),
+          temporary_folder(), open_files(),   memory_maps(), child_executable()};
+}
+
+}  // namespace subako::cli

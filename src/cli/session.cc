@@ -1,0 +1,139 @@
+#include "cli/session.h"
+
+#include <google/protobuf/stubs/logging.h>
+#include <unistd.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <optional>
+
+#include "cli/stderr_pump.h"
+#include "core/asio.h"
+
+namespace subako::cli {
+
+namespace {
+
+namespace asio = core::asio;
+
+// Lets an upload check be cancelled; its stderr is kept for the refusal, not shown.
+class SilentWatch final : public core::CallWatch {
+ public:
+  void stderr_arrived(uint64_t, std::string_view text) override { taken(static_cast<uint32_t>(text.size())); }
+};
+
+class LiveSession final : public Session {
+ public:
+  LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
+      : terminal_(terminal),
+        scratch_(std::move(scratch)),
+        signals_(io_, SIGINT, SIGTERM),
+        node_(std::in_place, io_, scratch_, std::move(options)) {
+    wait_for_signal();
+  }
+
+  core::Scratch& scratch() override { return scratch_; }
+
+  Result<core::Node::BuildResult> build(core::BundleSource source, Progress& progress) override {
+    const auto show = [&progress](core::BuildPhase phase) {
+      switch (phase) {
+        case core::BuildPhase::kUnpacking:
+          return progress.show("unpacking");
+        case core::BuildPhase::kValidating:
+          return progress.show("validating");
+        case core::BuildPhase::kCompiling:
+          return progress.show("compiling");
+      }
+    };
+    return wait(node_->build(std::move(source), show), nullptr, progress);
+  }
+
+  Result<core::Node::PackResult> pack(core::BundleSource source, Fd out) override {
+    Progress none(false);
+    return wait(node_->pack(std::move(source), std::move(out)), nullptr, none);
+  }
+
+  Result<core::UploadCheck> upload_check(core::BuiltPackagePtr package, Progress& progress) override {
+    progress.show("checking");
+    SilentWatch watch;
+    return wait(node_->upload_check(std::move(package), &watch), &watch, progress);
+  }
+
+  Result<core::CallRecord> call(core::CallRequest request, Progress& progress) override {
+    StderrPump pump(io_, terminal_, progress);
+    auto record = wait(node_->call(std::move(request), &pump), &pump, progress);
+    // The reader of our stderr may be slow; a signal ends the wait for it.
+    bool drained = false;
+    pump.finish([&drained] { drained = true; });
+    while (!drained && !signalled_ && io_.run_one() > 0) {
+    }
+    return record;
+  }
+
+ private:
+  void wait_for_signal() {
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
+      if (error) return;
+      // Children end with this process; what lies in the scratch folder is swept by the next one.
+      if (signalled_) _exit(128 + number);
+      signalled_ = true;
+      if (progress_ != nullptr) progress_->clear();
+      say_error("cancelled; once more ends it at once");
+      if (watch_ != nullptr) watch_->cancel();
+      wait_for_signal();
+    });
+  }
+
+  template <class T>
+  Result<T> wait(core::Task<Result<T>> task, core::CallWatch* watch, Progress& progress) {
+    if (signalled_) return fail(Code::kCancelled, "cancelled");
+    std::optional<Result<T>> out;
+    std::exception_ptr thrown;
+    asio::co_spawn(io_, std::move(task), [&](const std::exception_ptr& error, Result<T> result) {
+      thrown = error;
+      out.emplace(std::move(result));
+    });
+    watch_ = watch;
+    progress_ = &progress;
+    // Without a watch nothing can be asked to stop: the job is left where it stands, and ends with its child
+    // in ~LiveSession.
+    while (!out && (watch != nullptr || !signalled_)) io_.run_one();
+    watch_ = nullptr;
+    progress_ = nullptr;
+    progress.clear();
+    if (!out) {
+      abandon();
+      return fail(Code::kCancelled, "cancelled");
+    }
+    if (thrown) std::rethrow_exception(thrown);
+    return *std::move(out);
+  }
+
+  // Its handler points into the frame of wait(): it must never run.
+  void abandon() {
+    node_.reset();
+    io_.stop();
+  }
+
+  Terminal terminal_;
+  core::Scratch scratch_;  // outlives the frames that io_ holds
+  asio::io_context io_{1};
+  asio::signal_set signals_;
+  bool signalled_ = false;
+  core::CallWatch* watch_ = nullptr;
+  Progress* progress_ = nullptr;
+  std::optional<core::Node> node_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal) {
+  google::protobuf::SetLogHandler(nullptr);  // what a child sends wrongly is told by us, in one sentence
+  core::NodeOptions options;
+  TRY(options.child_executable, core::find_child_executable());
+  options.guests_per_worker = 1;
+  TRY(core::Scratch scratch, core::Scratch::create(core::Scratch::default_parent()));
+  return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
+}
+
+}  // namespace subako::cli

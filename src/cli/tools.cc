@@ -1,0 +1,54 @@
+// subako tools: what a bundle offers, as its clients will see it.
+#include "base/utf8.h"
+#include "cli/commands.h"
+#include "cli/intake.h"
+#include "cli/tool_table.h"
+
+namespace subako::cli {
+
+namespace {
+
+std::string as_json(const std::vector<protocol::Tool>& tools) {
+  json::Writer out(json::Writer::Style::kIndented);
+  out.begin_object().key("tools").begin_array();
+  for (const protocol::Tool& tool : tools) out.raw(protocol::tool_json(tool));
+  out.end_array().end_object();
+  return std::move(out).text() + "\n";
+}
+
+// Descriptions in full: the table of `check` cuts them.
+std::string as_text(const std::vector<protocol::Tool>& tools, bool colour) {
+  std::string out;
+  for (const protocol::Tool& tool : tools) {
+    if (!out.empty()) out += "\n";
+    out += coloured(utf8::escape_for_people(tool.name), Colour::kBold, colour) + "\n";
+    if (tool.description) out += "  " + utf8::escape_for_people(*tool.description) + "\n";
+    for (const ToolInput& input : inputs_of(tool)) {
+      out += "  - " + utf8::escape_for_people(input.name) + " (" + utf8::escape_for_people(input.type) +
+             (input.required ? ", required)" : ")");
+      if (!input.description.empty()) out += ": " + utf8::escape_for_people(input.description);
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Exit tools(const ToolsOptions& options, const Terminal& terminal) {
+  auto session = Session::open(terminal);
+  if (!session) return report(session.error());
+  Progress progress(terminal.err);
+  const auto intake = take_in(**session, options.bundle, progress);
+  progress.clear();
+  if (!intake) return report(intake.error());
+  if (!intake->package) {
+    write_err(refusal_text(*intake, terminal.colour));
+    return Exit::kRefused;
+  }
+  const std::vector<protocol::Tool>& all = intake->package->tools;
+  return write_out(options.json ? as_json(all) : as_text(all, terminal.out && terminal.colour),
+                   Exit::kAnswered);
+}
+
+}  // namespace subako::cli

@@ -1,0 +1,65 @@
+// The parent side of everything untrusted (design: core holds what is worth stealing and runs nothing
+// untrusted): bundles are built in a builder process of their own, guests run in worker processes, as many
+// calls at once as the workers have slots.
+//
+// Single-threaded: everything happens on the io_context's thread, and a child lives no longer than that
+// thread. Awaitables return an Error only where we or the machine failed, or the caller asked for what can't
+// be; what a bundle or a guest does is data. Calls may outlive the Node only by their frames: destroying it
+// kills its children, and a call that still runs ends as Crash, cause host.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "core/call.h"
+#include "core/package.h"
+#include "core/scratch.h"
+#include "core/task.h"
+
+namespace subako::core {
+
+struct NodeOptions {
+  std::string child_executable;  // find_child_executable(), or a test's own
+  uint32_t workers = 1;
+  uint32_t guests_per_worker = 256;
+  // Lower in tests.
+  std::chrono::seconds builder_cpu = limits::kBuilderCpu;
+  std::chrono::milliseconds builder_wall = limits::kBuilderWall;
+  std::chrono::milliseconds worker_silence = limits::kWorkerSilence;
+};
+
+class Node {
+ public:
+  // `io` and `scratch` outlive the Node. Children are started when they are first needed.
+  Node(boost::asio::io_context& io, Scratch& scratch, NodeOptions options);
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node();
+
+  using BuildResult = std::variant<BuiltPackagePtr, Refused>;
+  // B and M. A builder over its limits, or one that crashes, is a refusal by M6.
+  [[nodiscard]] Task<Result<BuildResult>> build(BundleSource source,
+                                                std::function<void(BuildPhase)> progress);
+  using PackResult = std::variant<Packed, Refused>;
+  // The bundle as a .tar.gz of reproducible bytes, written to `out`.
+  [[nodiscard]] Task<Result<PackResult>> pack(BundleSource source, Fd out);
+  // U. `watch` may be null.
+  [[nodiscard]] Task<Result<UploadCheck>> upload_check(BuiltPackagePtr package, CallWatch* watch);
+  // C. `request.package`, `request.trees` and `watch` (may be null) outlive the call. A tool that isn't
+  // listed is kNotFound (C11).
+  [[nodiscard]] Task<Result<CallRecord>> call(CallRequest request, CallWatch* watch);
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;  // with the frames of its calls
+};
+
+// subako-child beside this executable, else in ../libexec/subako/.
+[[nodiscard]] Result<std::string> find_child_executable();
+
+}  // namespace subako::core

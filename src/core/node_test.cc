@@ -1,0 +1,407 @@
+#include "core/node.h"
+
+#include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+
+#include "core/asio.h"
+#include "core/render.h"
+
+namespace subako::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Watch : public CallWatch {
+ public:
+  void started() override {
+    is_started = true;
+    if (cancel_when_started) cancel();
+  }
+  void stderr_arrived(uint64_t left_out, std::string_view text) override {
+    heard += "[" + std::to_string(left_out) + "]" + std::string(text);
+    if (take_at_once) taken(static_cast<uint32_t>(text.size()));
+  }
+  bool is_started = false;
+  bool cancel_when_started = false;
+  bool take_at_once = true;
+  std::string heard;
+};
+
+class NodeTest : public testing::Test {
+ protected:
+  NodeTest() : scratch_(*Scratch::create(testing::TempDir())) { google::protobuf::SetLogHandler(nullptr); }
+
+  void make_node(uint32_t workers = 1, uint32_t guests = 10, std::chrono::milliseconds builder_wall = 30s) {
+    NodeOptions options;
+    options.child_executable = NODE_TEST_CHILD;
+    options.workers = workers;
+    options.guests_per_worker = guests;
+    options.builder_cpu = 1s;
+    options.builder_wall = builder_wall;
+    options.worker_silence = 300ms;
+    node_ = std::make_unique<Node>(io_, scratch_, options);
+    trees_.tmp = Fd(open(folder("tmp").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+
+  std::string folder(const std::string& mark) {
+    folders_.push_back(*scratch_.make_folder("tree"));
+    std::ofstream(folders_.back().path() + "/mark") << mark;
+    return folders_.back().path();
+  }
+
+  template <class T>
+  T wait(Task<T> task) {
+    std::optional<T> out;
+    asio::co_spawn(io_, std::move(task), [&](const std::exception_ptr& thrown, T value) {
+      EXPECT_FALSE(thrown);
+      out = std::move(value);
+    });
+    io_.restart();
+    while (!out && io_.run_one() > 0) {
+    }
+    EXPECT_TRUE(out) << "nothing is left to do, but the task has not ended";
+    return *std::move(out);
+  }
+
+  Result<Node::BuildResult> build(const std::string& mode, std::function<void(BuildPhase)> progress = {}) {
+    BundleSource source;
+    source.file = Fd(memfd_create("bundle", MFD_CLOEXEC));
+    EXPECT_EQ(write(source.file.get(), mode.data(), mode.size()), static_cast<ssize_t>(mode.size()));
+    return wait(node_->build(std::move(source), std::move(progress)));
+  }
+  BuiltPackagePtr built(const std::string& mode = "good") { return std::get<BuiltPackagePtr>(*build(mode)); }
+
+  // A package that lists every way of misbehaving as a tool.
+  void check(const std::string& mode = "good") {
+    package_.built = built(mode);
+    for (const char* name :
+         {"answer",      "where",      "who",       "die",         "segv",         "garbage",
+          "no_message",  "half_frame", "two_ended", "unknown_run", "no_outcome",   "bad_cause",
+          "no_json",     "not_utf8",   "no_result", "much_stderr", "stderr_flood", "stderr",
+          "stderr_rest", "hold",       "release",   "silent",      "deaf"}) {
+      package_.tools.push_back({});
+      package_.tools.back().name = name;
+    }
+  }
+
+  Task<Result<CallRecord>> task(const std::string& tool, CallWatch* watch = nullptr,
+                                std::chrono::milliseconds timeout = 100ms) {
+    CallRequest request;
+    request.package = &package_;
+    request.tool = tool;
+    request.arguments = "{}";
+    request.timeout = timeout;
+    request.trees = &trees_;
+    return node_->call(std::move(request), watch);
+  }
+  Result<CallRecord> call(const std::string& tool, CallWatch* watch = nullptr) {
+    return wait(task(tool, watch));
+  }
+
+  static std::string text(const Result<CallRecord>& record) {
+    if (!record) return "error: " + record.error().message;
+    if (const auto* crash = std::get_if<protocol::Crash>(&record->outcome)) {
+      return std::string(protocol::cause_name(crash->cause)) + ": " + crash->message;
+    }
+    std::string out;
+    for (const auto& block : view_of(*record)) out += block.text;
+    return out;
+  }
+
+  asio::io_context io_;
+  Scratch scratch_;
+  std::vector<ScratchFolder> folders_;
+  Trees trees_;
+  CheckedPackage package_;
+  std::unique_ptr<Node> node_;
+};
+
+TEST_F(NodeTest, builds_and_seals) {
+  make_node();
+  std::vector<BuildPhase> phases;
+  auto result = build("good", [&](BuildPhase phase) { phases.push_back(phase); });
+  ASSERT_TRUE(result) << result.error().message;
+  const auto package = std::get<BuiltPackagePtr>(*result);
+  EXPECT_EQ(package->name, "sample");
+  EXPECT_TRUE(package->assets);
+  EXPECT_EQ(phases, std::vector{BuildPhase::kCompiling});
+  EXPECT_EQ(write(package->module.get(), "x", 1), -1);
+  EXPECT_EQ(ftruncate(package->module.get(), 0), -1);
+}
+
+TEST_F(NodeTest, a_builder_over_its_limits_is_a_refusal_that_names_the_limit) {  // spec: M6
+  for (const auto& [mode, found] : std::vector<std::pair<std::string, std::string>>{
+           {"spin", "took more than 1 s of CPU time"},
+           {"silent", "took longer than 1 s"},
+           {"segv", "was killed by signal 11 (Segmentation fault)"},
+           {"memory", "needed more than 2 GiB of memory"}}) {
+    make_node(1, 1, mode == "silent" ? 1s : 30s);
+    const auto result = build(mode);
+    ASSERT_TRUE(result) << mode << result.error().message;
+    const auto* refused = std::get_if<Refused>(&*result);
+    ASSERT_NE(refused, nullptr) << mode;
+    EXPECT_EQ(refused->refusals.at(0).rule, "M6") << mode;
+    EXPECT_NE(refused->refusals.at(0).message.find(found), std::string::npos)
+        << refused->refusals.at(0).message;
+    EXPECT_FALSE(refused->refusals.at(0).hint.empty()) << mode;
+  }
+}
+
+TEST_F(NodeTest, passes_on_a_refusal) {  // spec: M1
+  make_node();
+  const auto result = build("refuse");
+  EXPECT_EQ(std::get<Refused>(*result).refusals.at(0).message, "it is a component");
+}
+
+TEST_F(NodeTest, a_misbehaving_builder_is_our_fault) {
+  make_node();
+  for (const char* mode :
+       {"exit", "garbage", "nothing", "fail", "refuse without reason", "bad name", "wrong size"}) {
+    const auto result = build(mode);
+    ASSERT_FALSE(result) << mode;
+    EXPECT_EQ(result.error().code, Code::kInternal) << mode;
+  }
+}
+
+TEST_F(NodeTest, a_missing_child_is_one_sentence) {
+  node_ = std::make_unique<Node>(io_, scratch_, NodeOptions{.child_executable = "/nowhere/subako-child"});
+  EXPECT_EQ(build("good").error().message,
+            "starting /nowhere/subako-child (starting the executable): No such file or directory");
+}
+
+TEST_F(NodeTest, checks_an_upload) {  // spec: U3
+  make_node();
+  const auto check = wait(node_->upload_check(built(), nullptr));
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(std::get<CheckedPackage>(check->verdict).tools.at(0).name, "greet");
+}
+
+TEST_F(NodeTest, a_crash_at_upload_is_a_refusal) {  // spec: U2 U4
+  make_node();
+  const auto check = wait(node_->upload_check(built("upload crash"), nullptr));
+  const auto& refused = std::get<Refused>(check->verdict);
+  EXPECT_EQ(refused.refusals.at(0).rule, "C9");
+  EXPECT_EQ(refused.refusals.at(0).message, "the guest trapped");
+  EXPECT_EQ(refused.stderr_tail, "last words \xef\xbf\xbd");
+}
+
+TEST_F(NodeTest, what_an_upload_reports_is_bounded_and_checked) {  // spec: U3
+  make_node();
+  const auto many = wait(node_->upload_check(built("many refusals"), nullptr));
+  const auto& refusals = std::get<Refused>(many->verdict).refusals;
+  ASSERT_EQ(refusals.size(), 1001U);
+  EXPECT_LT(refusals.at(0).message.size(), 17'000U);
+  EXPECT_EQ(refusals.back().message, "4000 more reasons are left out here");
+  for (const char* mode : {"bad tools", "tool injection", "upload host fault", "bad module", "die at load"}) {
+    const auto check = wait(node_->upload_check(built(mode), nullptr));
+    ASSERT_FALSE(check) << mode;
+    EXPECT_EQ(check.error().code, Code::kInternal) << check.error().message;
+  }
+}
+
+TEST_F(NodeTest, a_tool_that_is_not_listed_starts_nothing) {  // spec: C11
+  make_node();
+  check();
+  const auto record = call("absent");
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, Code::kNotFound);
+}
+
+TEST_F(NodeTest, preopens_come_in_order_with_their_trees) {  // spec: F1
+  make_node();
+  check();
+  trees_.skills.push_back({"zip", Fd(open(folder("z").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))});
+  trees_.skills.push_back({"pdf", Fd(open(folder("p").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))});
+  EXPECT_EQ(text(call("where")),
+            "/volume/tmp rw=tmp;/package ro=assets;/skills ro;/skills/pdf ro=p;/skills/zip ro=z;");
+  trees_.data = Fd(open(folder("data").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_EQ(text(call("where")),
+            "/volume/tmp rw=tmp;/volume/data rw=data;/package ro=assets;/skills ro;/skills/pdf "
+            "ro=p;/skills/zip ro=z;");
+}
+
+TEST_F(NodeTest, too_many_skills_are_refused) {  // spec: F1
+  make_node();
+  check();
+  for (int i = 0; i < 62; ++i) trees_.skills.push_back({std::to_string(i), Fd(dup(trees_.tmp.get()))});
+  EXPECT_EQ(text(call("answer")), "error: a call can have 61 skills at most, not 62");
+}
+
+TEST_F(NodeTest, a_broken_worker_ends_its_runs_and_the_next_call_has_a_new_one) {  // spec: C9
+  make_node();
+  check();
+  const std::string kEnded = " and was ended";
+  for (const auto& [tool, end] : std::vector<std::pair<std::string, std::string>>{
+           {"die", "that ran the function exited with status 3"},
+           {"segv", "that ran the function was killed by signal 11 (Segmentation fault)"},
+           {"no_message", "sent what is no message" + kEnded},
+           {"half_frame", "that ran the function exited with status 0"},
+           {"unknown_run", "ended a run that there isn't" + kEnded},
+           {"no_outcome", "ended a call without an outcome" + kEnded},
+           {"bad_cause", "named a cause of a crash that there isn't" + kEnded},
+           {"no_json", "passed on an answer that is no JSON object" + kEnded},
+           {"not_utf8", "passed on an answer that is no JSON object" + kEnded},
+           {"no_result", "passed on an answer that is no CallToolResult" + kEnded},
+           {"much_stderr", "kept more stderr than it may" + kEnded},
+           {"silent", "did not end a run in time" + kEnded}}) {
+    EXPECT_EQ(text(call(tool)), "host: the worker process " + end) << tool;
+    EXPECT_EQ(text(call("answer")), "hello") << "after " << tool;
+  }
+  EXPECT_EQ(text(call("garbage")),
+            "host: the worker process broke the protocol (a frame of 4294967295 bytes was announced; at "
+            "most 8388608 are taken) and was ended");
+}
+
+TEST_F(NodeTest, a_second_end_of_a_run_costs_the_worker_not_the_answer) {
+  make_node();
+  check();
+  EXPECT_EQ(text(call("two_ended")), "first");
+  // The worker may or may not have been found out before the next call is on it.
+  const std::string next = text(call("answer"));
+  EXPECT_TRUE(next == "hello" ||
+              next == "host: the worker process ended a run that there isn't and was ended")
+      << next;
+  EXPECT_EQ(text(call("answer")), "hello");
+}
+
+TEST_F(NodeTest, a_dead_worker_takes_all_its_runs) {
+  make_node();
+  check();
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, Result<CallRecord> record) {
+    ends.push_back(text(record));
+  };
+  for (const char* tool : {"hold", "hold", "die"}) asio::co_spawn(io_, task(tool, nullptr, 10s), note);
+  while (ends.size() < 3) io_.run_one();
+  EXPECT_EQ(ends, std::vector<std::string>(
+                      3, "host: the worker process that ran the function exited with status 3"));
+}
+
+TEST_F(NodeTest, cancels) {  // spec: C12
+  make_node();
+  check();
+  Watch watch;
+  watch.cancel_when_started = true;
+  const auto record = call("silent", &watch);
+  EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(record->outcome)) << text(record);
+  Watch before;
+  before.cancel();
+  EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(call("answer", &before)->outcome))
+      << "before it began";
+}
+
+TEST_F(NodeTest, a_worker_that_does_not_confirm_a_cancel_is_killed) {  // spec: C12
+  make_node();
+  check();
+  Watch watch;
+  watch.cancel_when_started = true;
+  const auto begin = now();
+  EXPECT_EQ(text(wait(task("deaf", &watch, 60s))),
+            "host: the worker process did not confirm a cancel in time and was ended");
+  EXPECT_LT(now() - begin, 2s);
+}
+
+TEST_F(NodeTest, stderr_comes_live_with_credit) {  // spec: C7
+  make_node();
+  check();
+  Watch watch;
+  EXPECT_EQ(text(call("stderr", &watch)), "credited");
+  EXPECT_EQ(watch.heard, "[7]" + std::string(1000, 'e'));
+}
+
+TEST_F(NodeTest, stderr_that_did_not_come_live_is_told_at_the_end) {  // spec: C7
+  make_node();
+  check();
+  Watch watch;
+  EXPECT_EQ(text(call("stderr_rest", &watch)), "x");
+  EXPECT_EQ(watch.heard, "[0]abc[1]cdefgh");
+}
+
+TEST_F(NodeTest, stderr_beyond_its_credit_ends_the_worker) {
+  make_node();
+  check();
+  Watch watch;
+  watch.take_at_once = false;
+  EXPECT_EQ(text(call("stderr_flood", &watch)),
+            "host: the worker process sent more stderr than it had credit for and was ended");
+  EXPECT_LE(watch.heard.size(), 65 * 1024U);
+}
+
+TEST_F(NodeTest, calls_wait_for_a_slot) {
+  make_node(1, 2);
+  check();
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, Result<CallRecord> record) {
+    ends.push_back(text(record));
+  };
+  for (const char* tool : {"hold", "answer", "release"}) asio::co_spawn(io_, task(tool, nullptr, 5s), note);
+  while (ends.size() < 3) io_.run_one();
+  EXPECT_EQ(ends.front(), "hello");
+  EXPECT_EQ(std::set<std::string>(ends.begin() + 1, ends.end()), (std::set<std::string>{"held", "released"}));
+}
+
+TEST_F(NodeTest, a_call_is_cancelled_while_it_waits_for_a_slot) {  // spec: C12
+  make_node(1, 1);
+  check();
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, Result<CallRecord> record) {
+    ends.push_back(text(record));
+  };
+  Watch holding;
+  Watch waiting;
+  asio::co_spawn(io_, task("silent", &holding, 5s), note);
+  asio::co_spawn(io_, task("answer", &waiting, 5s), note);
+  while (!holding.is_started) io_.run_one();
+  waiting.cancel();
+  while (ends.empty()) io_.run_one();
+  EXPECT_EQ(ends.at(0), "[the call was cancelled]");
+  holding.cancel();
+  while (ends.size() < 2) io_.run_one();
+}
+
+TEST_F(NodeTest, calls_spread_over_the_workers) {
+  make_node(3, 10);
+  check();
+  std::vector<std::string> pids;
+  size_t held = 0;
+  for (int i = 0; i < 3; ++i) {
+    asio::co_spawn(io_, task("hold", nullptr, 200ms),
+                   [&](const std::exception_ptr&, const Result<CallRecord>&) { ++held; });
+    asio::co_spawn(io_, task("who", nullptr, 5s), [&](const std::exception_ptr&, Result<CallRecord> record) {
+      pids.push_back(text(record));
+    });
+  }
+  while (pids.size() < 3) io_.run_one();
+  EXPECT_GE((std::set<std::string>(pids.begin(), pids.end()).size()), 2U);
+  while (held < 3) io_.run_one();
+}
+
+TEST_F(NodeTest, a_node_that_goes_ends_its_calls) {
+  make_node();
+  check();
+  std::string end;
+  Watch watch;
+  asio::co_spawn(io_, task("silent", &watch, 60s),
+                 [&](const std::exception_ptr&, Result<CallRecord> record) { end = text(record); });
+  while (!watch.is_started) io_.run_one();
+  node_.reset();
+  while (end.empty()) io_.run_one();
+  EXPECT_EQ(end, "host: subako was shut down");
+}
+
+TEST_F(NodeTest, timeouts_are_within_their_bounds) {  // spec: L1
+  make_node();
+  check();
+  EXPECT_EQ(text(wait(task("answer", nullptr, 0ms))), "error: a timeout is between 1 ms and 300 s, not 0 ms");
+  EXPECT_EQ(text(wait(task("answer", nullptr, 300'001ms))),
+            "error: a timeout is between 1 ms and 300 s, not 300001 ms");
+}
+
+}  // namespace
+}  // namespace subako::core

@@ -1,0 +1,275 @@
+// Stands in for a worker or a builder in node_test. What it does wrong is named by the tool that is called,
+// by the text of the module that it is to load, or by the text of the bundle that it is to build.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "child/envelope.h"
+#include "child/frames.h"
+#include "child/messages.pb.h"
+
+namespace {
+
+using namespace subako;
+using namespace subako::child;
+
+constexpr int kSocket = 3;
+
+void send(const google::protobuf::MessageLite& message) {
+  if (!send_frame(kSocket, {message.SerializeAsString(), {}})) _exit(0);
+}
+
+// A sanitizer would make an exit of it.
+void die_of(int number) {
+  (void)signal(number, SIG_DFL);
+  raise(number);
+}
+
+void send_raw(std::string_view bytes) {
+  (void)!write(kSocket, bytes.data(), bytes.size());
+}
+
+std::string text_of(const Fd& fd) {
+  std::string text(100, '\0');
+  const ssize_t n = pread(fd.get(), text.data(), text.size(), 0);
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  return text;
+}
+
+FromWorker answered(uint64_t run, std::string result) {
+  FromWorker message;
+  message.mutable_ended()->set_run(run);
+  message.mutable_ended()->mutable_answered()->set_result(std::move(result));
+  return message;
+}
+
+FromWorker text(uint64_t run, const std::string& text) {
+  return answered(run, R"({"content":[{"type":"text","text":")" + text + "\"}]}");
+}
+
+FromWorker upload(uint64_t run) {
+  FromWorker message;
+  message.mutable_ended()->set_run(run);
+  Tool& tool = *message.mutable_ended()->mutable_answered()->add_tools();
+  tool.set_name("greet");
+  tool.set_input_schema(R"({"type":"object"})");
+  return message;
+}
+
+FromWorker stderr_of(uint64_t run, uint64_t left_out, std::string bytes) {
+  FromWorker message;
+  message.mutable_stderr()->set_run(run);
+  message.mutable_stderr()->set_left_out(left_out);
+  message.mutable_stderr()->set_text(std::move(bytes));
+  return message;
+}
+
+class FakeWorker {
+ public:
+  [[noreturn]] void serve() {
+    for (;;) {
+      auto frame = receive_frame(kSocket);
+      if (!frame || !*frame) _exit(0);
+      const auto message = decode<ToWorker>((*frame)->body);
+      if (!message) _exit(9);
+      take(*message, (*frame)->descriptors);
+    }
+  }
+
+ private:
+  void take(const ToWorker& message, const std::vector<Fd>& descriptors) {
+    FromWorker out;
+    switch (message.request_case()) {
+      case ToWorker::kConfigure:
+        out.mutable_ready();
+        return send(out);
+      case ToWorker::kLoadModule:
+        module_ = text_of(descriptors.at(0));
+        if (module_ == "die at load") die_of(SIGSEGV);
+        out.mutable_module_loaded()->set_module(message.load_module().module());
+        if (module_ == "bad module") out.mutable_module_loaded()->set_error("it is damaged");
+        return send(out);
+      case ToWorker::kStartRun:
+        return run(message.start_run(), descriptors);
+      case ToWorker::kCancel:
+        if (deaf_) return;
+        out.mutable_ended()->set_run(message.cancel().run());
+        out.mutable_ended()->mutable_cancelled();
+        return send(out);
+      case ToWorker::kStderrTaken:
+        if (message.stderr_taken().bytes() == 1000) send(text(message.stderr_taken().run(), "credited"));
+        return;
+      default:
+        return;
+    }
+  }
+
+  void run(const StartRun& start, const std::vector<Fd>& descriptors) {
+    const uint64_t id = start.run();
+    if (start.has_upload()) return run_upload(id);
+    const std::string& tool = start.call().tool();
+    FromWorker out;
+    if (tool == "answer") return send(text(id, start.call().arguments() == "{}" ? "hello" : "else"));
+    if (tool == "where") return send(text(id, preopens(start, descriptors)));
+    if (tool == "who") return send(text(id, std::to_string(getpid())));
+    if (tool == "die") _exit(3);
+    if (tool == "segv") die_of(SIGSEGV);
+    if (tool == "garbage") return send_raw(std::string(100, '\xff'));
+    if (tool == "no_message") return send_raw(std::string("\x03\0\0\0\0\0\0\0\xff\xff\xff", 11));
+    if (tool == "half_frame") {
+      send_raw(std::string("\x03\0\0\0\0\0\0\0a", 9));
+      _exit(0);
+    }
+    if (tool == "two_ended") {
+      send(text(id, "first"));
+      return send(text(id, "second"));
+    }
+    if (tool == "unknown_run") return send(text(id + 1000, "lost"));
+    if (tool == "no_outcome") {
+      out.mutable_ended()->set_run(id);
+      return send(out);
+    }
+    if (tool == "bad_cause") {
+      out.mutable_ended()->set_run(id);
+      out.mutable_ended()->mutable_crashed()->set_cause("gremlins");
+      return send(out);
+    }
+    if (tool == "no_json") return send(answered(id, "{\"content\":"));
+    if (tool == "not_utf8") return send(answered(id, "{\"content\":[],\"x\":\"\xff\"}"));
+    if (tool == "no_result") return send(answered(id, R"({"content":7})"));
+    if (tool == "much_stderr") {
+      out = text(id, "x");
+      out.mutable_ended()->set_stderr(std::string(65 * 1024, 'x'));
+      return send(out);
+    }
+    if (tool == "stderr_flood") {
+      for (int i = 0; i < 20; ++i) send(stderr_of(id, 0, std::string(4096, 'x')));
+      return;
+    }
+    if (tool == "stderr") return send(stderr_of(id, 7, std::string(1000, 'e')));
+    if (tool == "stderr_rest") {
+      send(stderr_of(id, 0, "abc"));
+      out = text(id, "x");
+      out.mutable_ended()->set_stderr("cdefgh");
+      out.mutable_ended()->set_stderr_left_out(4);
+      return send(out);
+    }
+    if (tool == "hold") return held_.push_back(id);
+    if (tool == "release") {
+      for (const uint64_t held : held_) send(text(held, "held"));
+      held_.clear();
+      return send(text(id, "released"));
+    }
+    deaf_ = tool == "deaf";
+  }
+
+  void run_upload(uint64_t id) {
+    FromWorker out;
+    Ended& ended = *out.mutable_ended();
+    ended.set_run(id);
+    ended.set_stderr("last words \xff");
+    if (module_ == "upload crash") {
+      ended.mutable_crashed()->set_cause("trap");
+      ended.mutable_crashed()->set_message("the guest trapped");
+      return send(out);
+    }
+    if (module_ == "upload host fault") {
+      ended.mutable_crashed()->set_cause("host");
+      ended.mutable_crashed()->set_message("no instance could be made");
+      return send(out);
+    }
+    if (module_ == "many refusals") {
+      for (int i = 0; i < 5000; ++i) {
+        Refusal& refusal = *ended.mutable_answered()->add_refusals();
+        refusal.set_rule("U3");
+        refusal.set_message(std::string(i == 0 ? 100'000 : 10, 'm'));
+      }
+      return send(out);
+    }
+    if (module_ == "bad tools") {
+      Tool& tool = *ended.mutable_answered()->add_tools();
+      tool.set_name("Not A Name");
+      tool.set_input_schema(R"({"type":"object"})");
+      return send(out);
+    }
+    if (module_ == "tool injection") {
+      Tool& tool = *ended.mutable_answered()->add_tools();
+      tool.set_name("greet");
+      tool.set_input_schema(R"({"type":"object"},"x":{})");
+      return send(out);
+    }
+    send(upload(id));
+  }
+
+  static std::string preopens(const StartRun& start, const std::vector<Fd>& descriptors) {
+    std::string out;
+    size_t next = 0;
+    for (const Preopen& preopen : start.preopens()) {
+      out += preopen.path() + (preopen.writable() ? " rw" : " ro");
+      if (preopen.has_tree()) {
+        const Fd file(openat(descriptors.at(next++).get(), "mark", O_RDONLY | O_CLOEXEC));
+        out += "=" + (file.valid() ? text_of(file) : std::string("unmarked"));
+      }
+      out += ";";
+    }
+    return out;
+  }
+
+  std::string module_;
+  std::vector<uint64_t> held_;
+  bool deaf_ = false;
+};
+
+[[noreturn]] void build() {
+  auto frame = receive_frame(kSocket);
+  if (!frame || !*frame || (*frame)->descriptors.empty()) _exit(9);
+  const std::string mode = text_of((*frame)->descriptors[0]);
+  FromBuilder out;
+  if (mode == "spin") {
+    for (;;) asm volatile("");
+  }
+  if (mode == "silent") pause();
+  if (mode == "segv") die_of(SIGSEGV);
+  if (mode == "memory") _exit(77);
+  if (mode == "exit") _exit(3);
+  if (mode == "garbage") send_raw(std::string(64, '\xff'));
+  if (mode == "nothing") send(FromBuilder());
+  if (mode == "fail") {
+    out.mutable_failed()->set_message("the disk is full");
+    send(out);
+  }
+  if (mode == "refuse" || mode == "refuse without reason") {
+    out.mutable_refused();
+    if (mode == "refuse") {
+      Refusal& refusal = *out.mutable_refused()->add_refusals();
+      refusal.set_rule("M1");
+      refusal.set_message("it is a component");
+    }
+    send(out);
+  }
+  out.mutable_progress()->set_phase(Progress::COMPILING);
+  send(out);
+  const std::string module = mode == "good" ? "module" : mode;
+  (void)!write((*frame)->descriptors.at(2).get(), module.data(), module.size());
+  Built& built = *out.mutable_built();
+  built.set_name(mode == "bad name" ? "../x" : "sample");
+  built.set_compiled_bytes(module.size() + (mode == "wrong size" ? 1 : 0));
+  built.set_asset_files(1);
+  const Fd mark(openat((*frame)->descriptors.at(1).get(), "mark", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  (void)!write(mark.get(), "assets", 6);
+  send(out);
+  _exit(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "builder") build();
+  FakeWorker().serve();
+}

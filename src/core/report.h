@@ -1,0 +1,34 @@
+// What a child reports, from its message to our data; private to core, pure. A child is hostile: what it
+// couldn't have said honestly is an error (the text completes "the worker "), and its sender is ended; what
+// is merely too long is cut off.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "child/messages.pb.h"
+#include "core/call.h"
+#include "core/package.h"
+
+namespace subako::core {
+
+[[nodiscard]] Refusals refusals_of(const google::protobuf::RepeatedPtrField<child::Refusal>& reported);
+[[nodiscard]] Warnings warnings_of(const google::protobuf::RepeatedPtrField<child::Warning>& reported);
+
+// The outcome, stderr and measures of a call; queue and load are left to the caller.
+[[nodiscard]] std::expected<CallRecord, std::string> call_record_of(child::Ended ended);
+
+struct UploadReport {
+  std::variant<std::vector<protocol::Tool>, Refused> verdict;
+  std::optional<protocol::Crash> host_fault;  // the run failed, but not by the guest
+  bool cancelled = false;
+  Warnings warnings;
+  Measures measures;
+};
+// A crash of the guest is a refusal (U2), by the rule that it broke.
+[[nodiscard]] std::expected<UploadReport, std::string> upload_report_of(child::Ended ended);
+
+// Of a builder; files are left to the caller.
+[[nodiscard]] std::expected<BuiltPackage, std::string> built_of(const child::Built& built);
+
+}  // namespace subako::core

@@ -1,0 +1,148 @@
+#include "core/scratch.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "core/remove_tree.h"
+
+namespace subako::core {
+namespace {
+
+class ScratchTest : public testing::Test {
+ protected:
+  ScratchTest() {
+    // In memory where there is such a place: a disk may take milliseconds to remove one folder.
+    const char* memory = "/dev/shm";
+    const std::filesystem::path place =
+        access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    std::string pattern = (place / "scratch-test-XXXXXX").string();
+    parent_ = mkdtemp(pattern.data());
+  }
+  ~ScratchTest() override { std::filesystem::remove_all(parent_); }
+  [[nodiscard]] size_t entries() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(parent_), {}));
+  }
+  std::string parent_;
+};
+
+TEST_F(ScratchTest, is_ours_alone_and_gone_afterwards) {
+  {
+    auto scratch = Scratch::create(parent_);
+    ASSERT_TRUE(scratch) << scratch.error().message;
+    struct stat s{};
+    ASSERT_EQ(stat(scratch->path().c_str(), &s), 0);
+    EXPECT_EQ(s.st_mode & 0777U, 0700U);
+    auto folder = scratch->make_folder("volume");
+    ASSERT_TRUE(folder);
+    std::ofstream(folder->path() + "/file") << "text";
+    EXPECT_TRUE(std::filesystem::exists(folder->path() + "/file"));
+  }
+  EXPECT_EQ(entries(), 0U);
+}
+
+TEST_F(ScratchTest, a_folder_goes_before_its_scratch) {
+  auto scratch = Scratch::create(parent_);
+  std::string path;
+  {
+    auto folder = scratch->make_folder("assets");
+    path = folder->path();
+    std::filesystem::create_directories(path + "/a/b/c");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(ScratchTest, sweeps_what_a_killed_process_left) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    auto scratch = Scratch::create(parent_);
+    std::ofstream(scratch->path() + "/left") << "x";
+    _exit(scratch ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  ASSERT_EQ(status, 0);
+  EXPECT_EQ(entries(), 1U);
+  auto scratch = Scratch::create(parent_);
+  EXPECT_EQ(entries(), 1U) << "only the new one";
+}
+
+TEST_F(ScratchTest, leaves_the_living_and_what_is_not_a_scratch) {
+  auto first = Scratch::create(parent_);
+  std::filesystem::create_directory(parent_ + "/subako-longer-name");
+  std::filesystem::create_directory(parent_ +
+                                    "/subako-fresh1");  // no lock yet: it may be being made just now
+  std::filesystem::create_directory(parent_ + "/precious");
+  std::ofstream(parent_ + "/precious/file") << "x";
+  std::filesystem::create_symlink("precious", parent_ + "/subako-linked");
+  auto second = Scratch::create(parent_);
+  EXPECT_TRUE(std::filesystem::exists(first->path()));
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/subako-longer-name"));
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/subako-fresh1"));
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/precious/file"));
+}
+
+TEST_F(ScratchTest, names_the_folder_that_is_missing) {
+  const auto scratch = Scratch::create(parent_ + "/absent");
+  ASSERT_FALSE(scratch);
+  EXPECT_EQ(scratch.error().message,
+            "opening the folder for temporary files, " + parent_ +
+                "/absent: No such file or directory; set TMPDIR to a folder that can be written to");
+}
+
+TEST_F(ScratchTest, removes_two_thousand_nested_folders) {
+  auto scratch = Scratch::create(parent_);
+  {
+    auto folder = scratch->make_folder("volume");
+    Fd at(dup(folder->fd()));
+    for (int i = 0; i < 2000; ++i) {
+      ASSERT_EQ(mkdirat(at.get(), "deeper", 0700), 0);
+      at = Fd(openat(at.get(), "deeper", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      ASSERT_TRUE(at.valid());
+    }
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch->path()), {}), 1) << "only the lock";
+}
+
+TEST_F(ScratchTest, removes_odd_names_permissions_and_links) {
+  auto scratch = Scratch::create(parent_);
+  std::ofstream(parent_ + "/outside") << "x";
+  {
+    auto folder = scratch->make_folder("volume");
+    const std::string root = folder->path();
+    for (const char* name : {"\xff\xfe", "new\nline", " ", "-rf", ".removing-0", "*"}) {
+      ASSERT_EQ(mkdir((root + "/" + name).c_str(), 0700), 0);
+      std::filesystem::create_directories(root + "/" + name + "/inner/most");
+      std::ofstream(root + "/" + name + "/file") << "x";
+    }
+    std::filesystem::create_symlink(parent_, root + "/link-to-folder");
+    std::filesystem::create_symlink("/nowhere", root + "/broken");
+    ASSERT_EQ(mkfifo((root + "/fifo").c_str(), 0), 0);
+    ASSERT_EQ(chmod((root + "/*/inner").c_str(), 0), 0);
+    ASSERT_EQ(chmod((root + "/*").c_str(), 0), 0);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch->path()), {}), 1) << "only the lock";
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/outside"));
+}
+
+TEST_F(ScratchTest, removes_more_files_than_are_held_in_memory) {
+  auto scratch = Scratch::create(parent_);
+  {
+    auto folder = scratch->make_folder("volume");
+    for (int i = 0; i < 10'000; ++i) {
+      const Fd file(openat(folder->fd(), std::to_string(i).c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+      ASSERT_TRUE(file.valid());
+    }
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch->path()), {}), 1) << "only the lock";
+}
+
+}  // namespace
+}  // namespace subako::core

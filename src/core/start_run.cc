@@ -1,0 +1,70 @@
+#include "core/start_run.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/limits.h"
+
+namespace subako::core {
+
+namespace {
+
+Result<void> add_tree(StartRun& out, std::string path, bool writable, int folder) {
+  Fd copy(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid())
+    return std::unexpected(system_error("handing the folder " + path + " to a worker", errno));
+  child::Preopen& preopen = *out.message.add_preopens();
+  preopen.set_path(std::move(path));
+  preopen.set_writable(writable);
+  preopen.set_has_tree(true);
+  out.descriptors.push_back(std::move(copy));
+  return {};
+}
+
+Result<void> add_package(StartRun& out, const BuiltPackage& package) {
+  out.message.set_package(package.name);
+  if (!package.assets) return {};
+  return add_tree(out, "/package", false, package.assets->fd());
+}
+
+Result<void> add_skills(StartRun& out, const std::vector<SkillTree>& skills) {
+  child::Preopen& all = *out.message.add_preopens();
+  all.set_path("/skills");
+  std::vector<const SkillTree*> sorted;
+  for (const SkillTree& skill : skills) sorted.push_back(&skill);
+  std::ranges::sort(sorted, {}, [](const SkillTree* skill) { return skill->name; });
+  for (const SkillTree* skill : sorted)
+    TRY_VOID(add_tree(out, "/skills/" + skill->name, false, skill->folder.get()));
+  return {};
+}
+
+}  // namespace
+
+Result<StartRun> start_call(const CallRequest& request) {
+  const Trees& trees = *request.trees;
+  if (trees.skills.size() + 3 > limits::kFrameDescriptors) {
+    return fail(Code::kLimit, "a call can have " + std::to_string(limits::kFrameDescriptors - 3) +
+                                  " skills at most, not " + std::to_string(trees.skills.size()));
+  }
+  StartRun out;
+  TRY_VOID(add_tree(out, "/volume/tmp", true, trees.tmp.get()));
+  if (trees.data.valid()) TRY_VOID(add_tree(out, "/volume/data", true, trees.data.get()));
+  TRY_VOID(add_package(out, *request.package->built));
+  TRY_VOID(add_skills(out, trees.skills));
+  out.message.set_timeout_ms(static_cast<uint32_t>(request.timeout.count()));
+  out.message.mutable_call()->set_tool(request.tool);
+  out.message.mutable_call()->set_arguments(request.arguments);
+  return out;
+}
+
+Result<StartRun> start_upload(const BuiltPackage& package) {
+  StartRun out;
+  TRY_VOID(add_package(out, package));
+  out.message.set_timeout_ms(static_cast<uint32_t>(limits::kUploadTime.count()));
+  out.message.mutable_upload();
+  return out;
+}
+
+}  // namespace subako::core

@@ -1,0 +1,22 @@
+// A run as a worker is asked for it, with the descriptors of its trees (spec: F1, U1); private to core.
+#pragma once
+
+#include <vector>
+
+#include "base/fd.h"
+#include "child/messages.pb.h"
+#include "core/call.h"
+
+namespace subako::core {
+
+struct StartRun {
+  child::StartRun message;      // but the numbers of the run and the module
+  std::vector<Fd> descriptors;  // one for each preopen that has a tree
+};
+
+// Preopens in the order of F1. More skills than a frame carries are kLimit.
+[[nodiscard]] Result<StartRun> start_call(const CallRequest& request);
+// Only /package, where the package has assets.
+[[nodiscard]] Result<StartRun> start_upload(const BuiltPackage& package);
+
+}  // namespace subako::core

@@ -1,0 +1,107 @@
+// A worker process as core sees it: its modules, its runs, and how it ends; private to core.
+//
+// A worker that breaks the protocol, or stays silent beyond its time, is killed; all its runs then end with
+// the sentence that says so. Owned together by the Node and the coroutines of its runs.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "child/messages.pb.h"
+#include "core/call.h"
+#include "core/channel.h"
+#include "core/signal.h"
+
+namespace subako::core {
+
+// While it lives, the caller's cancel() and taken() come here.
+class CallWatchBinding {
+ public:
+  CallWatchBinding(CallWatch* watch, std::function<void()> on_cancel,
+                   std::function<void(uint32_t)> on_taken = {})
+      : watch_(watch) {
+    if (watch_ == nullptr) return;
+    watch_->on_cancel_ = std::move(on_cancel);
+    watch_->on_taken_ = std::move(on_taken);
+  }
+  CallWatchBinding(const CallWatchBinding&) = delete;
+  CallWatchBinding& operator=(const CallWatchBinding&) = delete;
+  ~CallWatchBinding() {
+    if (watch_ == nullptr) return;
+    watch_->on_cancel_ = nullptr;
+    watch_->on_taken_ = nullptr;
+  }
+
+ private:
+  CallWatch* watch_;
+};
+
+class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
+ public:
+  // The error says why the process couldn't be started.
+  [[nodiscard]] static Result<std::shared_ptr<WorkerLink>> start(asio::io_context& io,
+                                                                 const std::string& executable,
+                                                                 uint32_t guests);
+  WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel);
+
+  // How a worker failed a run: one sentence.
+  template <class T>
+  using OrDeath = std::expected<T, std::string>;
+
+  // Waits until it is ready.
+  [[nodiscard]] Task<OrDeath<void>> ready();
+  // Its number for the package's module, which it is given where it hasn't got it.
+  [[nodiscard]] Task<Result<uint64_t>> load(BuiltPackagePtr package);
+  // `start` but its run number; the run may take `allowed` at most before the worker is thought dead.
+  [[nodiscard]] Task<OrDeath<child::Ended>> run(child::StartRun start, std::vector<Fd> descriptors,
+                                                std::chrono::milliseconds allowed, CallWatch* watch);
+  // Kills the worker; what still runs ends with `reason`.
+  void die(std::string reason);
+
+  [[nodiscard]] bool dead() const { return death_.has_value(); }
+  uint32_t slots_taken = 0;  // kept by the Node
+
+ private:
+  struct Run {
+    Run(asio::io_context& io, uint64_t number, CallWatch* of) : id(number), watch(of), changed(io) {}
+    uint64_t id;
+    CallWatch* watch;
+    Signal changed;
+    std::optional<child::Ended> ended;
+    std::optional<Time> cancel_deadline;
+    uint64_t stderr_in_flight = 0;
+    uint64_t stderr_seen = 0;  // bytes, gaps included
+  };
+  struct Module {
+    std::weak_ptr<const BuiltPackage> package;
+    std::optional<std::string> loaded;  // an empty text: it is there; else the error
+  };
+
+  static Task<void> read_loop(std::shared_ptr<WorkerLink> self);
+  // The text of a misbehaviour, where there is one.
+  std::optional<std::string> take(const std::string& body);
+  std::optional<std::string> take_stderr(const child::Stderr& message);
+  std::optional<std::string> take_ended(child::Ended ended);
+  void send(const child::ToWorker& message, std::vector<Fd> descriptors = {});
+  void cancel(Run& run);
+  void taken(Run& run, uint32_t bytes);
+  static void tell_rest_of_stderr(Run& run);
+  void drop_unused_modules();
+  std::optional<uint64_t> module_of(const BuiltPackagePtr& package) const;
+
+  asio::io_context& io_;
+  std::shared_ptr<Channel> channel_;
+  Signal changed_;  // ready, a module loaded, death
+  bool ready_ = false;
+  std::optional<std::string> death_;
+  std::map<uint64_t, Module> modules_;
+  std::map<uint64_t, Run*> runs_;  // each in the frame of its run()
+  uint64_t next_id_ = 1;           // of modules and runs; never used twice
+};
+
+}  // namespace subako::core
