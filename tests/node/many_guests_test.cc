@@ -1,0 +1,207 @@
+// Many guests in one worker, through Node, with the real children and the guests of guests/hold. Slow machines and sanitizers
+// stretch every bound by SUBAKO_SLOWDOWN.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/asio.h"
+#include "core/node.h"
+#include "core/scratch.h"
+#include "protocol/request.h"
+
+namespace subako::core {
+namespace {
+
+using namespace std::chrono_literals;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+double slowdown() {
+  const char* text = std::getenv("SUBAKO_SLOWDOWN");
+  return text != nullptr ? std::max(1.0, std::atof(text)) : 1.0;
+}
+
+// One call: how far it is and how it ended.
+struct Held final : CallWatch {
+  void stderr_arrived(uint64_t, std::string_view text) override {
+    holding = holding || text.find("holding") != std::string_view::npos;
+    taken(static_cast<uint32_t>(text.size()));
+  }
+  bool holding = false;
+  std::optional<CallRecord> record;
+  std::chrono::steady_clock::time_point ended;
+};
+
+std::set<std::string> worker_processes() {
+  std::set<std::string> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string pid = entry.path().filename();
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string line;
+    std::getline(stat, line);
+    const size_t after = line.rfind(')');
+    if (after == std::string::npos) continue;
+    const std::string parent = line.substr(after + 4, line.find(' ', after + 4) - after - 4);
+    if (parent == std::to_string(getpid())) pids.insert(pid);
+  }
+  return pids;
+}
+
+class ManyGuests : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<Scratch> scratch = Scratch::create(Scratch::default_parent());
+    ASSERT_TRUE(scratch.has_value()) << scratch.error().message;
+    scratch_ = std::make_unique<Scratch>(*std::move(scratch));
+    NodeOptions options;
+    options.child_executable = SUBAKO_CHILD;
+    options.workers = 1;
+    options.guests_per_worker = 256;
+    node_ = std::make_unique<Node>(io_, *scratch_, options);
+    asio::co_spawn(io_, prepare(), asio::detached);
+    run_until([&] { return package_.has_value(); }, 120s);
+    ASSERT_TRUE(package_.has_value());
+    char folder[] = "/tmp/subako-many-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
+    trees_.tmp = Fd(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  void TearDown() override {
+    node_.reset();
+    io_.poll();
+    std::filesystem::remove_all(folder_);
+  }
+
+  asio::awaitable<void> prepare() {
+    auto source = open_bundle(GUESTS "/hold");
+    EXPECT_TRUE(source.has_value());
+    auto built = co_await node_->build(*std::move(source), {});
+    EXPECT_TRUE(built.has_value());
+    auto check = co_await node_->upload_check(std::get<BuiltPackagePtr>(*built), nullptr);
+    EXPECT_TRUE(check.has_value());
+    package_ = std::get<CheckedPackage>(std::move(check->verdict));
+  }
+
+  // Runs the loop until `done`, for at most `limit` times the slowdown.
+  template <class Done>
+  bool run_until(Done done, std::chrono::duration<double> limit) {
+    const auto until = std::chrono::steady_clock::now() + limit * slowdown();
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      io_.restart();
+      io_.run_one_for(20ms);
+    }
+    return true;
+  }
+
+  Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}") {
+    calls_.push_back(std::make_unique<Held>());
+    Held& held = *calls_.back();
+    asio::co_spawn(io_, one_call(held, tool, timeout, arguments), asio::detached);
+    return held;
+  }
+  asio::awaitable<void> one_call(Held& held, std::string tool, std::chrono::milliseconds timeout, std::string arguments) {
+    CallRequest request{.package = &*package_, .tool = tool, .arguments = arguments, .timeout = timeout, .trees = &trees_};
+    auto record = co_await node_->call(std::move(request), &held);
+    EXPECT_TRUE(record.has_value()) << record.error().message;
+    held.ended = std::chrono::steady_clock::now();
+    if (record) held.record = *std::move(record);
+  }
+
+  bool all_holding() const {
+    return std::ranges::all_of(calls_, [](const auto& c) { return c->holding; });
+  }
+
+  // How long a call of `answer` takes now, and that it answered.
+  Milliseconds time_an_answer() {
+    const auto begin = std::chrono::steady_clock::now();
+    Held& held = call("answer");
+    EXPECT_TRUE(run_until([&] { return held.record.has_value(); }, 30s));
+    EXPECT_TRUE(held.record && std::holds_alternative<protocol::Answered>(held.record->outcome));
+    return held.ended - begin;
+  }
+
+  asio::io_context io_;
+  std::unique_ptr<Scratch> scratch_;
+  std::unique_ptr<Node> node_;
+  std::optional<CheckedPackage> package_;
+  std::string folder_;
+  Trees trees_;
+  std::vector<std::unique_ptr<Held>> calls_;
+};
+
+TEST_F(ManyGuests, the_201st_is_answered_within_20_ms_while_200_are_held) {  // spec: C1, C3
+  for (int i = 0; i < 200; ++i) call(i % 2 == 0 ? "hold" : "hold_stdin");
+  ASSERT_TRUE(run_until([&] { return all_holding(); }, 60s));
+  const std::set<std::string> workers = worker_processes();
+  EXPECT_EQ(workers.size(), 1U);
+  std::vector<double> times;
+  for (int i = 0; i < 9; ++i) times.push_back(time_an_answer().count());
+  std::ranges::sort(times);
+  EXPECT_LT(times[4], 20 * slowdown()) << "median of 9";
+  RecordProperty("median_ms", std::to_string(times[4]));
+  std::printf("the 201st of 201 guests: median %.2f ms, worst of 9 %.2f ms\n", times[4], times[8]);
+  EXPECT_EQ(worker_processes(), workers);
+  for (const auto& held : calls_) held->cancel();
+  EXPECT_TRUE(run_until([&] { return std::ranges::all_of(calls_, [](const auto& c) { return c->record.has_value(); }); }, 10s));
+}
+
+TEST_F(ManyGuests, one_that_loops_until_its_timeout_holds_up_nobody) {  // spec: L1
+  Held& looping = call("spin", std::chrono::milliseconds(static_cast<int>(3000 * slowdown())));
+  ASSERT_TRUE(run_until([&] { return looping.holding; }, 30s));
+  std::vector<Held*> others;
+  for (int i = 0; i < 99; ++i) others.push_back(&call("answer"));
+  ASSERT_TRUE(run_until([&] { return std::ranges::all_of(others, [](Held* h) { return h->record.has_value(); }); }, 30s));
+  EXPECT_FALSE(looping.record.has_value()) << "the others had to answer while it looped";
+  for (Held* other : others) EXPECT_TRUE(std::holds_alternative<protocol::Answered>(other->record->outcome));
+  const std::set<std::string> workers = worker_processes();
+  ASSERT_TRUE(run_until([&] { return looping.record.has_value(); }, 30s));
+  const auto* crash = std::get_if<protocol::Crash>(&looping.record->outcome);
+  ASSERT_NE(crash, nullptr);
+  EXPECT_EQ(crash->cause, protocol::Cause::kTimeout);
+  EXPECT_FALSE(crash->backtrace.empty());
+  (void)time_an_answer();
+  EXPECT_EQ(worker_processes(), workers) << "the worker lives";
+}
+
+TEST_F(ManyGuests, a_hundred_that_loop_share_the_worker) {  // spec: L1, C12
+  for (int i = 0; i < 100; ++i) call("spin");
+  ASSERT_TRUE(run_until([&] { return all_holding(); }, 60s));
+  const double answer = time_an_answer().count();
+  std::printf("an answer beside 100 loops: %.1f ms\n", answer);
+  EXPECT_LT(answer, 2000 * slowdown());
+  const auto begin = std::chrono::steady_clock::now();
+  calls_[50]->cancel();
+  ASSERT_TRUE(run_until([&] { return calls_[50]->record.has_value(); }, 10s));
+  EXPECT_LT(Milliseconds(calls_[50]->ended - begin).count(), 100 * slowdown());
+  for (const auto& held : calls_) held->cancel();
+  EXPECT_TRUE(run_until([&] { return std::ranges::all_of(calls_, [](const auto& c) { return c->record.has_value(); }); }, 10s));
+}
+
+TEST_F(ManyGuests, a_cancel_ends_a_guest_wherever_it_is_within_100_ms) {  // spec: C12
+  for (const std::string tool : {"spin", "spin_host", "hold", "hold_stdin"}) {
+    Held& held = call(tool);
+    ASSERT_TRUE(run_until([&] { return held.holding; }, 30s)) << tool;
+    run_until([] { return false; }, 20ms);  // further into it
+    const auto begin = std::chrono::steady_clock::now();
+    held.cancel();
+    ASSERT_TRUE(run_until([&] { return held.record.has_value(); }, 10s)) << tool;
+    const double took = Milliseconds(held.ended - begin).count();
+    std::printf("cancel in %s: %.2f ms\n", tool.c_str(), took);
+    EXPECT_LT(took, 100 * slowdown()) << tool;
+    EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(held.record->outcome)) << tool;
+  }
+}
+
+}  // namespace
+}  // namespace subako::core
