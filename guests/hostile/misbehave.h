@@ -4,7 +4,8 @@
 
 #include "mcp.h"
 
-static void misbehave(const mcp_request* request);
+// Not inlined: backtraces must show it.
+__attribute__((noinline)) static void misbehave(const mcp_request* request);
 
 int main(void) {
   static const mcp_tool tools[] = {

@@ -114,7 +114,9 @@ std::string record_json(const core::CallRecord& record, const Intake& intake) {
 }
 
 Exit status_of(const core::CallRecord& record) {
-  if (std::holds_alternative<protocol::Crash>(record.outcome)) return Exit::kCrashed;
+  if (const auto* crash = std::get_if<protocol::Crash>(&record.outcome)) {
+    return crash->cause == protocol::Cause::kHost ? Exit::kFault : Exit::kCrashed;
+  }
   if (std::holds_alternative<protocol::WasCancelled>(record.outcome)) return Exit::kCancelled;
   return core::is_error(record) ? Exit::kToolError : Exit::kAnswered;
 }
@@ -157,6 +159,10 @@ Result<Inputs> read_inputs(const CallOptions& options) {
 
 Result<std::string> checked_arguments(const std::string& given) {
   TRY(const std::string text, read_arguments(given));
+  // An empty shell variable or file is a slip, not a wish.
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fail(Code::kInvalid, "the arguments are empty, and so no JSON object");
+  }
   return protocol::check_arguments(text);
 }
 

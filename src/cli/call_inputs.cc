@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 
 namespace subako::cli {
 
@@ -67,11 +68,12 @@ Result<std::vector<core::SkillTree>> open_skills(const std::vector<std::string>&
   for (const std::string& text : given) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos) {
-      return fail(Code::kInvalid, "--skill takes NAME=DIR, and \"" + text + "\" has no =");
+      return fail(Code::kInvalid, "--skill takes NAME=DIR, and \"" + utf8::escape_for_people(text) + "\" has no =");
     }
     const std::string name = text.substr(0, equals);
     if (!is_grant_name(name)) {
-      return fail(Code::kInvalid, "\"" + name + "\" can't name a skill: 1 to 64 of a-z, 0-9, _ and - can");
+      return fail(Code::kInvalid, "--skill takes NAME=DIR, and \"" + utf8::escape_for_people(name) +
+                                      "\" can't be the name: 1 to 64 of a-z, 0-9, _ and - can");
     }
     if (std::ranges::find(skills, name, &core::SkillTree::name) != skills.end()) {
       return fail(Code::kInvalid, "two skills are called " + name);

@@ -27,7 +27,7 @@ struct ToolsOptions {
 struct CallOptions {
   std::string bundle;
   std::string tool;
-  std::string arguments;              // JSON, "@file", "-"; empty is {}
+  std::string arguments = "{}";       // JSON, "@file" or "-"
   std::optional<std::string> volume;  // a folder that is kept
   bool data = false;
   std::vector<std::string> skills;  // "NAME=DIR"

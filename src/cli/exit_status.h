@@ -24,7 +24,7 @@ inline constexpr std::string_view kExitTable =
     "  1    the tool answered that it failed (isError)\n"
     "  2    the function crashed\n"
     "  3    refused: the bundle, the arguments or the command line\n"
-    "  4    a fault of subako or of this machine\n"
+    "  4    our own fault, or this machine's\n"
     "  130  cancelled (Ctrl-C)\n";
 
 }  // namespace subako::cli

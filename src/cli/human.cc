@@ -64,9 +64,9 @@ std::unexpected<Error> bad_timeout(std::string_view text) {
 std::string human_bytes(uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
   if (bytes < limits::kKiB) return fmt::format("{} B", bytes);
-  if (bytes < limits::kMiB) return fmt::format("{:.1f} KB", value / static_cast<double>(limits::kKiB));
-  if (bytes < limits::kGiB) return fmt::format("{:.1f} MB", value / static_cast<double>(limits::kMiB));
-  return fmt::format("{:.1f} GB", value / static_cast<double>(limits::kGiB));
+  if (bytes < limits::kMiB) return fmt::format("{:.1f} KiB", value / static_cast<double>(limits::kKiB));
+  if (bytes < limits::kGiB) return fmt::format("{:.1f} MiB", value / static_cast<double>(limits::kMiB));
+  return fmt::format("{:.1f} GiB", value / static_cast<double>(limits::kGiB));
 }
 
 std::string human_ms(double ms) {

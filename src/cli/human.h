@@ -12,7 +12,7 @@
 
 namespace subako::cli {
 
-[[nodiscard]] std::string human_bytes(uint64_t bytes);  // "812 B", "12.3 KB", "1.4 MB"
+[[nodiscard]] std::string human_bytes(uint64_t bytes);  // "812 B", "12.3 KiB", "1.4 MiB"
 [[nodiscard]] std::string human_ms(double ms);          // "0.31 ms", "12 ms", "2.9 s"
 
 // "500ms", "5s", "1.5s"; a plain number is seconds. Between 1 ms and limits::kMaxTimeout.

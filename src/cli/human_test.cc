@@ -31,8 +31,8 @@ TEST(Timeout, reads_units_and_bounds) {  // spec: L1
 TEST(Human, bytes_and_durations) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");
-  EXPECT_EQ(human_bytes(12'600), "12.3 KB");
-  EXPECT_EQ(human_bytes(64UL << 20U), "64.0 MB");
+  EXPECT_EQ(human_bytes(12'600), "12.3 KiB");
+  EXPECT_EQ(human_bytes(64UL << 20U), "64.0 MiB");
   EXPECT_EQ(human_ms(0.314), "0.31 ms");
   EXPECT_EQ(human_ms(12.3), "12 ms");
   EXPECT_EQ(human_ms(2900), "2.9 s");

@@ -106,7 +106,8 @@ class CommandLine {
     command.add_option("--skill", call_.skills, "Mount a folder as /skills/NAME (repeatable)")
         ->type_name("NAME=DIR")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->expected(1);
+        ->expected(1)
+        ->allow_extra_args(false);  // one NAME=DIR each: what follows is the bundle
     command
         .add_option("--timeout", call_.timeout,
                     "Time to answer: 500ms, 5s or seconds; 60s by default, 300s at most")

@@ -27,7 +27,7 @@ class LiveSession final : public Session {
   LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
       : terminal_(terminal),
         scratch_(std::move(scratch)),
-        signals_(io_, SIGINT, SIGTERM),
+        signals_(io_, SIGINT, SIGTERM, SIGHUP),
         node_(std::in_place, io_, scratch_, std::move(options)) {
     wait_for_signal();
   }

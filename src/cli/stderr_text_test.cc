@@ -31,7 +31,7 @@ TEST(StderrText, escapes_for_a_terminal_however_it_is_cut) {
 TEST(StderrText, marks_a_gap_on_a_line_of_its_own) {
   StderrText text(false);
   EXPECT_EQ(text.add(0, "begun"), "begun");
-  EXPECT_EQ(text.add(12'600, "after"), "\n[… 12.3 KB of stderr left out: the reader was too slow …]\nafter");
+  EXPECT_EQ(text.add(12'600, "after"), "\n[… 12.3 KiB of stderr left out: the reader was too slow …]\nafter");
   EXPECT_EQ(text.add(0, "\n"), "\n");
   EXPECT_EQ(text.add(5, ""), "[… 5 B of stderr left out: the reader was too slow …]\n");
 }

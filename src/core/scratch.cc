@@ -32,6 +32,11 @@ bool lock_free(int lock) {
   return flock(lock, LOCK_EX | LOCK_NB) == 0;
 }
 
+bool still_there(int file) {
+  struct stat s{};
+  return fstat(file, &s) == 0 && s.st_nlink > 0;
+}
+
 // Is nobody alive behind this folder? Where so, `lock` holds its lock, so that only one sweeps it.
 bool stale(int folder, Fd& lock) {
   struct stat s{};
@@ -104,8 +109,8 @@ Result<Scratch> Scratch::create(const std::string& parent_path) {
     Fd folder = open_folder(parent.get(), name.c_str());
     Fd lock(openat(folder.get(), kLock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!lock.valid()) return std::unexpected(system_error("making the lock of " + path, errno));
-    // A sweeper may have come between the making and the locking: it owns the folder then.
-    if (!lock_free(lock.get())) continue;
+    // A sweeper may have come between the making and the locking: it owns the folder then, or has removed it already.
+    if (!lock_free(lock.get()) || !still_there(lock.get())) continue;
     return Scratch(std::move(parent), std::move(name), std::move(folder), std::move(lock), std::move(path));
   }
   return fail(Code::kUnavailable, "no temporary folder could be locked in " + parent_path + "; try again");

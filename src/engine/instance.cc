@@ -111,6 +111,8 @@ Instance::State Instance::resume() {
   return State::kFinished;
 }
 
+size_t Instance::waits_for() const { return running_->state.suspended.bound->host; }
+
 void Instance::interrupt() { running_->state.interrupted = true; }
 
 const Finish& Instance::finish() const { return *running_->finish; }

@@ -46,6 +46,9 @@ class Instance {
   };
   [[nodiscard]] State resume();
 
+  // Of an instance that waits: which of its hosts it waits for.
+  [[nodiscard]] size_t waits_for() const;
+
   // The next resume ends the guest where it stands, with a backtrace.
   void interrupt();
 

@@ -133,7 +133,10 @@ TEST_F(InstanceTest, a_start_section_can_call_the_host) {  // spec: M2
 TEST_F(InstanceTest, a_guest_stands_in_a_host_call_until_it_is_answered) {
   host_.waits_left = 3;
   auto instance = start("(if (i32.ne (call $wait (i64.const 0x900000000)) (i32.const 10)) (then unreachable))");
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(resume(*instance), Instance::State::kWaiting);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(resume(*instance), Instance::State::kWaiting);
+    EXPECT_EQ(instance->waits_for(), 0U);
+  }
   ASSERT_EQ(resume(*instance), Instance::State::kFinished);
   EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
 }

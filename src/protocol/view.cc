@@ -35,7 +35,7 @@ std::string size_words(size_t bytes) {
   const bool mega = bytes >= limits::kMiB;
   std::array<char, 32> text{};
   const double units = static_cast<double>(bytes) / static_cast<double>(mega ? limits::kMiB : limits::kKiB);
-  std::snprintf(text.data(), text.size(), mega ? "%.1f MB" : "%.1f KB", units);
+  std::snprintf(text.data(), text.size(), mega ? "%.1f MiB" : "%.1f KiB", units);
   return text.data();
 }
 

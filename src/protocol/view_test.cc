@@ -94,8 +94,8 @@ TEST(View, sizes_are_told_as_people_count_them) {  // spec: R2
   const auto sized = [](size_t base64) {
     return only(R"({"type":"image","mimeType":"image/png","data":")" + std::string(base64, 'A') + "\"}").text;
   };
-  EXPECT_EQ(sized(4096), "[picture: image/png, 3.0 KB]");
-  EXPECT_EQ(sized(2'000'000), "[picture: image/png, 1.4 MB]");
+  EXPECT_EQ(sized(4096), "[picture: image/png, 3.0 KiB]");
+  EXPECT_EQ(sized(2'000'000), "[picture: image/png, 1.4 MiB]");
 }
 
 TEST(View, keeps_the_order_and_of_structured_content_alone_nothing) {  // spec: R2

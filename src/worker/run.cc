@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/utf8.h"
+#include "guest_http/imports.h"
+#include "wasi/imports.h"
 #include "worker/wire.h"
 
 namespace subako::worker {
 
 namespace {
+
+constexpr size_t kWasiHost = 0;  // index into hosts()
 
 Nanoseconds nanoseconds(std::chrono::milliseconds duration) { return std::chrono::nanoseconds(duration).count(); }
 
@@ -33,6 +36,8 @@ protocol::Conversation conversation_of(const child::StartRun& start) {
 
 }  // namespace
 
+engine::ImportTables Run::import_tables() { return {wasi::imports(), guest_http::imports()}; }
+
 Run::Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
          std::shared_ptr<const engine::LinkedModule> module, const Clock& clock)
     : id_(start.run()),
@@ -47,8 +52,11 @@ Run::Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engi
   deadline_ = marks_.started + nanoseconds(time_limit_);  // instantiation counts (spec: U1)
   ended_.set_run(id_);
   bind_trees(start, std::move(trees), wasi_);
-  instance_ = std::make_unique<engine::Instance>(engine, std::move(module), std::vector<void*>{&wasi_, &http_});
+  instance_ = std::make_unique<engine::Instance>(engine, std::move(module), hosts());
 }
+
+// In the order of import_tables().
+std::vector<void*> Run::hosts() { return {&wasi_, &http_}; }
 
 Run::Turn Run::take_turn() {
   if (clock_.monotonic() >= deadline_) instance_->interrupt();
@@ -66,8 +74,8 @@ Run::Turn Run::take_turn() {
     case engine::Instance::State::kYielded:
       return Turn::kAgain;
     case engine::Instance::State::kWaiting: {
-      const wasi::Wake wake = wasi_.wake();
       // What it waits for on stdin comes only from its own stdout: input and end of file are there before it waits.
+      const wasi::Wake wake = instance_->waits_for() == kWasiHost ? wasi_.wake() : wasi::Wake{};
       if (wake.now) return Turn::kAgain;
       due_ = std::min(deadline_, wake.at.value_or(deadline_));
       return Turn::kWaits;

@@ -31,6 +31,9 @@ class Run final : public wasi::Stdio {
   Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
       std::shared_ptr<const engine::LinkedModule> module, const Clock& clock);
 
+  // What a module must be linked with to be run here.
+  [[nodiscard]] static engine::ImportTables import_tables();
+
   enum class Turn : uint8_t {
     kAgain,  // it could go on at once: others first
     kWaits,  // nothing to do before due(), or before core sends something
@@ -63,6 +66,7 @@ class Run final : public wasi::Stdio {
     Nanoseconds ended = 0;
   };
 
+  [[nodiscard]] std::vector<void*> hosts();
   void note_answered();
   void end(protocol::Ending ending);
   [[nodiscard]] protocol::Ending ending_of(const engine::Finish& finish);

@@ -8,8 +8,6 @@
 #include <string>
 
 #include "child/envelope.h"
-#include "guest_http/imports.h"
-#include "wasi/imports.h"
 
 namespace subako::worker {
 
@@ -18,9 +16,6 @@ namespace {
 // How long a guest may compute before others get a turn, and how long the loop gives turns before it looks at core's frames.
 constexpr std::chrono::microseconds kSlice{2000};
 constexpr Nanoseconds kTurnsBudget = 4'000'000;
-
-// The order of a run's hosts (run.cc).
-engine::ImportTables import_tables() { return {wasi::imports(), guest_http::imports()}; }
 
 }  // namespace
 
@@ -109,7 +104,7 @@ void Worker::load(uint64_t module, std::vector<Fd> descriptors) {
   reply.mutable_module_loaded()->set_module(module);
   if (!engine_ || descriptors.size() != 1) {
     reply.mutable_module_loaded()->set_error("the module came without its file, or before the worker was configured");
-  } else if (auto loaded = engine::LinkedModule::load(*engine_, std::move(descriptors[0]), import_tables())) {
+  } else if (auto loaded = engine::LinkedModule::load(*engine_, std::move(descriptors[0]), Run::import_tables())) {
     modules_[module] = *std::move(loaded);
   } else {
     reply.mutable_module_loaded()->set_error(loaded.error().message);

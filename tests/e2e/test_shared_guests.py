@@ -103,7 +103,7 @@ CRASH_CAUSES = [
     ("exit with invalid exit status", "exit_code"),
     ("no message", "not_a_message"),
 ]
-HOSTILE_CAUSES = [  # by the words of its `why`
+HOSTILE_CAUSES = [  # by the words of its `why`; result_and_error is no message by the letter of C6
     ("the same id twice", "unasked_id"),
     ("an id that was not asked", "unasked_id"),
     ("a stdout line that is no message", "not_a_message"),
@@ -158,9 +158,16 @@ def test_reasons_are_whole():
     assert {name for name, row in UPLOADS.items() if row["expect"] == "refuse"} == UPLOAD_REASONS.keys()
 
 
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory):
+    """The package alone: the EXPECT.json that lies in its folder is no part of a bundle (B3)."""
+    folder = tmp_path_factory.mktemp("hostile") / "package"
+    return shutil.copytree(SHARED / "hostile", folder, ignore=shutil.ignore_patterns("EXPECT.json"))
+
+
 @pytest.mark.parametrize("name", PACKAGES)
-def test_package_is_accepted(subako, name):  # spec: M6, U
-    assert_accepted(subako("check", "--json", SHARED / name))
+def test_package_is_accepted(subako, hostile, name):  # spec: M6, U
+    assert_accepted(subako("check", "--json", hostile if name == "hostile" else SHARED / name))
 
 
 @pytest.mark.parametrize(
@@ -225,18 +232,18 @@ def judge_check(run, expect, reason):
 
 
 @pytest.mark.parametrize("tool", HOSTILE)
-def test_hostile_tool(subako, tool):  # spec: C9, L
-    judge_hostile(subako, tool, "{}", HOSTILE[tool])
+def test_hostile_tool(subako, hostile, tool):  # spec: C9, L
+    judge_hostile(subako, hostile, tool, "{}", HOSTILE[tool])
 
 
 @pytest.mark.parametrize("tool, arguments", VARIANTS)
-def test_hostile_tool_with_other_arguments(subako, tool, arguments):
-    judge_hostile(subako, tool, arguments, {"expect": VARIANTS[tool, arguments], "why": ""})
+def test_hostile_tool_with_other_arguments(subako, hostile, tool, arguments):
+    judge_hostile(subako, hostile, tool, arguments, {"expect": VARIANTS[tool, arguments], "why": ""})
 
 
-def judge_hostile(subako, tool, arguments, expect):
+def judge_hostile(subako, package, tool, arguments, expect):
     options = ["--timeout", "500ms"] if expect["expect"] == "timeout" else []
-    run = subako("call", "--json", *options, SHARED / "hostile", tool, arguments, timeout=30)
+    run = subako("call", "--json", *options, package, tool, arguments, timeout=30)
     outcome = run.json
     if expect["expect"] == "ok":
         assert outcome["outcome"] == "answered" and run.status == 0, run
@@ -247,5 +254,5 @@ def judge_hostile(subako, tool, arguments, expect):
         assert sum(value for name, value in outcome["timings_ms"].items() if name != "total") >= 450, run
         assert run.seconds < 5 * SLOWDOWN, run
     else:
-        cause = word_of(HOSTILE_CAUSES, expect["why"])
+        cause = "not_a_message" if tool == "result_and_error" else word_of(HOSTILE_CAUSES, expect["why"])
         assert cause is None or outcome["crash"]["cause"] == cause, run
