@@ -1,6 +1,7 @@
 // Many guests in one worker, through Node, with the real children and the guests of guests/hold. Slow machines and sanitizers
 // stretch every bound by SUBAKO_SLOWDOWN.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -59,13 +60,15 @@ std::set<std::string> worker_processes() {
 
 class ManyGuests : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { start(1); }
+
+  void start(uint32_t workers) {
     Result<Scratch> scratch = Scratch::create(Scratch::default_parent());
     ASSERT_TRUE(scratch.has_value()) << scratch.error().message;
     scratch_ = std::make_unique<Scratch>(*std::move(scratch));
     NodeOptions options;
     options.child_executable = SUBAKO_CHILD;
-    options.workers = 1;
+    options.workers = workers;
     options.guests_per_worker = 256;
     node_ = std::make_unique<Node>(io_, *scratch_, options);
     asio::co_spawn(io_, prepare(), asio::detached);
@@ -201,6 +204,32 @@ TEST_F(ManyGuests, a_cancel_ends_a_guest_wherever_it_is_within_100_ms) {  // spe
     EXPECT_LT(took, 100 * slowdown()) << tool;
     EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(held.record->outcome)) << tool;
   }
+}
+
+class TwoWorkers : public ManyGuests {
+  void SetUp() override { start(2); }
+};
+
+TEST_F(TwoWorkers, share_the_calls_and_one_may_die) {  // spec: C9
+  std::vector<Held*> held;
+  for (int i = 0; i < 20; ++i) held.push_back(&call("hold"));
+  ASSERT_TRUE(run_until([&] { return all_holding(); }, 60s));
+  const std::set<std::string> workers = worker_processes();
+  ASSERT_EQ(workers.size(), 2U);
+  kill(std::stoi(*workers.begin()), SIGKILL);
+  const auto crashed = [&] { return std::ranges::count_if(held, [](Held* h) { return h->record.has_value(); }); };
+  ASSERT_TRUE(run_until([&] { return crashed() == 10; }, 30s)) << crashed();
+  for (Held* h : held) {
+    if (!h->record) continue;
+    const auto* crash = std::get_if<protocol::Crash>(&h->record->outcome);
+    ASSERT_NE(crash, nullptr);
+    EXPECT_EQ(crash->cause, protocol::Cause::kHost);
+  }
+  (void)time_an_answer();
+  EXPECT_EQ(crashed(), 10) << "the other worker's guests still stand";
+  EXPECT_EQ(worker_processes().size(), 2U) << "the dead one has been replaced";
+  for (Held* h : held) h->cancel();
+  EXPECT_TRUE(run_until([&] { return crashed() == 20; }, 10s));
 }
 
 }  // namespace
