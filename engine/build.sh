@@ -8,9 +8,9 @@ say() { echo "$*" >&2; }
 
 cargo=${CARGO:-cargo}
 command -v "$cargo" >/dev/null || { say "engine: cargo is missing; run 'make setup'"; exit 1; }
-rustc_version=$("${RUSTC:-rustc}" --version)
+rustc_version=$("${RUSTC:-rustc}" -vV)  # its host too
 key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs shims.h build.sh; echo "$rustc_version") | sha256sum | cut -c1-16)
-cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/subako/engine}
+cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/subako/engine}
 out=$cache/$key
 if [ -f "$out/lib/libsubako_engine.a" ]; then
   echo "$out"
@@ -22,6 +22,7 @@ exec 9>"$cache/lock"
 flock 9  # two builds at once would do the same work twice
 if [ ! -f "$out/lib/libsubako_engine.a" ]; then
   say "engine: building the library (2 to 6 minutes on two cores; kept in $cache for the next time)"
+  rm -rf "$cache"/build.*  # of builds that were killed: we have the lock
   work=$(mktemp -d "$cache/build.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   (cd "$here" && CARGO_TARGET_DIR="$work/target" "$cargo" build --release --locked >&2)

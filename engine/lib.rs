@@ -68,13 +68,18 @@ struct Limiter(*mut subako_limits);
 unsafe impl Send for Limiter {}
 unsafe impl Sync for Limiter {}
 
+/// The module's own maximum: Wasmtime asks us first and then refuses such a growth itself, so it is neither booked nor ours.
+fn exceeds(desired: usize, maximum: Option<usize>) -> bool {
+    maximum.is_some_and(|most| desired > most)
+}
+
 /// The C API's own limiter counts each table by itself and doesn't tell of a refused growth.
 impl wasmtime::ResourceLimiter for Limiter {
     fn memory_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let limits = unsafe { &mut *self.0 };
         let after = limits.bytes.saturating_add((desired - current) as u64);
@@ -82,20 +87,17 @@ impl wasmtime::ResourceLimiter for Limiter {
             limits.refused += 1;
             return Ok(false);
         }
-        limits.bytes = after;
+        if !exceeds(desired, maximum) {
+            limits.bytes = after;
+        }
         Ok(true)
-    }
-
-    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
-        unsafe { (*self.0).refused += 1 };
-        Ok(())
     }
 
     fn table_growing(
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let limits = unsafe { &mut *self.0 };
         let after = limits.elements.saturating_add((desired - current) as u64);
@@ -103,7 +105,9 @@ impl wasmtime::ResourceLimiter for Limiter {
             limits.refused += 1;
             return Ok(false);
         }
-        limits.elements = after;
+        if !exceeds(desired, maximum) {
+            limits.elements = after;
+        }
         Ok(true)
     }
 

@@ -21,6 +21,7 @@ inline constexpr std::chrono::milliseconds kDefaultTimeout = 60s;  // L1
 inline constexpr std::chrono::milliseconds kMaxTimeout = 300s;     // L1, ABI
 inline constexpr uint64_t kMemoryBytes = 512 * kMiB;               // L2, ABI: all linear memory of an instance
 inline constexpr uint64_t kTableElements = 1'000'000;              // L2, M5: all tables of an instance together
+inline constexpr uint64_t kGuestStackBytes = 1 * kMiB;             // of calls and locals; then it traps
 inline constexpr uint32_t kTables = 100;                           // M5
 inline constexpr uint64_t kWrittenBytes = 1 * kGiB;                // L3, F4, ABI: bytes written by one call
 inline constexpr uint64_t kStdoutBytes = 1 * kMiB;                 // L4, ABI
@@ -69,6 +70,7 @@ inline constexpr uint64_t kAllToolsBytes = 256 * kKiB;
 
 // What our own sentences and reports may hold, however much a guest gives cause for.
 inline constexpr uint32_t kQuotedBytes = 200;       // of guest text quoted in a sentence (C9, U4)
+inline constexpr uint32_t kBacktraceFrames = 32;  // of a trap or a timeout, innermost first; the rest counted
 inline constexpr uint32_t kReportedRefusals = 100;  // U4: then one line with the count of the others; warnings likewise
 inline constexpr uint32_t kResultNotes = 1000;      // R2: notes in what the model gets; then one with the count
 

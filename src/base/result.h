@@ -1,8 +1,8 @@
 // What a function of ours returns when it can fail: a value, or an Error that says why in one sentence.
 //
 // An Error means that the caller or the machine stopped us. What a guest does is never an Error but data
-// (protocol/outcome.h). Exceptions mean a bug; they are caught at four boundaries only: a request, a frame, an engine
-// callback and main.
+// (protocol/outcome.h). Exceptions mean a bug: main tells of them, a child dies of them, and the engine's callbacks are
+// noexcept.
 #pragma once
 
 #include <expected>

@@ -31,7 +31,7 @@ Step<FileBytes> FileBytes::open(int fd) {
     return stop(Refusal{
         "B1", "",
         "the archive is larger than " + std::to_string(limits::kBundleArchiveBytes / limits::kMiB) + " MiB",
-        "Leave out what isn't needed; strip debug information from the module."});
+        "leave out what isn't needed; strip debug information from the module"});
   }
   return FileBytes(fd, size);
 }

@@ -1,5 +1,7 @@
 #include "bundle/directory_walk.h"
 
+#include "base/quote.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -54,10 +56,10 @@ std::unexpected<Stop> cannot_read(const std::string& path, int error) {
     case ENOTDIR:
     case EXDEV:
     case ENXIO:
-      return stop(Refusal{"B1", shown(path), std::string("it can't be read: ") + std::strerror(error),
-                          "Check its permissions, and leave the folder alone while it is read."});
+      return stop(Refusal{"B1", shortened(path), std::string("it can't be read: ") + std::strerror(error),
+                          "check its permissions, and leave the folder alone while it is read"});
     default:
-      return stop(system_error("reading \"" + shown(path) + "\"", error));
+      return stop(system_error("reading \"" + shortened(path) + "\"", error));
   }
 }
 
@@ -108,9 +110,9 @@ class Walk {
       const std::string name = found->d_name;
       if (name == "." || name == "..") continue;
       if (++listed_ > limits::kBundleEntries) {
-        return stop(Refusal{"B3", shown(path),
+        return stop(Refusal{"B3", shortened(path),
                             "there are more than " + std::to_string(limits::kBundleEntries) + " entries",
-                            "Pack fewer files and folders."});
+                            "pack fewer files and folders"});
       }
       pending_.push_back(path.empty() ? name : path + "/" + name);
     }

@@ -34,7 +34,7 @@ void Findings::warn(Warnings warnings) {
 Refusals Findings::take_refusals() {
   if (const uint64_t n = std::exchange(refusals_left_out_, 0); n > 0) {
     refusals_.push_back({"B3", "", "there are " + std::to_string(n) + " more refusals",
-                         "Mend the ones above first, then check again."});
+                         "mend the ones above first, then check again"});
   }
   return std::exchange(refusals_, {});
 }

@@ -35,7 +35,7 @@ Step<size_t> GzipBytes::read(std::span<char> out) {
       return stop(Refusal{"B3", "",
                           "the gzip file unpacks to more than " +
                               std::to_string(limits::kBundleArchiveBytes / limits::kMiB) + " MiB",
-                          "Leave out what isn't needed."});
+                          "leave out what isn't needed"});
     }
     if (progress.state == Inflate::State::kDamaged) {
       return stop(damaged("", "the gzip file is damaged (" + progress.why + ")"));

@@ -1,5 +1,7 @@
 #include "bundle/intake.h"
 
+#include "base/quote.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -44,11 +46,11 @@ std::string_view below_assets(std::string_view path) {
 
 Step<void> Intake::begin(const Entry& entry) {
   keep_ = Keep::kNothing;
-  current_ = shown(entry.path);
+  current_ = shortened(entry.path);
   if (++entries_ > limits::kBundleEntries) {
     return stop(Refusal{"B3", current_,
                         "there are more than " + std::to_string(limits::kBundleEntries) + " entries",
-                        "Pack fewer files and folders."});
+                        "pack fewer files and folders"});
   }
   const PathOf what = entry.kind == EntryKind::kFolder ? PathOf::kFolder : PathOf::kFile;
   auto placed = place(entry.path, what);
@@ -59,13 +61,13 @@ Step<void> Intake::begin(const Entry& entry) {
   if (const char* kind = refused_kind(entry.kind)) {
     refused_places_.insert(placed->place);
     refuse({"B3", current_, std::string("the entry is ") + kind,
-            "Pack ordinary files and folders only (a copy instead of a link)."});
+            "pack ordinary files and folders only (a copy instead of a link)"});
     return {};
   }
   if (!entry.unreadable.empty() && placed->place != Place::kJunk) {
     refused_places_.insert(placed->place);
     refuse({"B1", current_, entry.unreadable,
-            "Pack the bundle again as a plain .tar.gz or .zip (deflate, no password)."});
+            "pack the bundle again as a plain .tar.gz or .zip (deflate, no password)"});
     return {};
   }
   if (placed->place == Place::kJunk) {
@@ -97,7 +99,7 @@ Step<void> Intake::begin_file(const Placed& placed) {
     refuse({"B3", current_,
             node->second == Node::kFile ? "the bundle holds this file twice"
                                         : "the bundle holds a file and a folder of this name",
-            "Pack the bundle again, into a new archive."});
+            "pack the bundle again, into a new archive"});
     return {};
   }
   if (placed.place == Place::kAsset) return begin_asset(placed.path);
@@ -109,7 +111,7 @@ Step<void> Intake::begin_asset(const std::string& path) {
   if (unpacked_.asset_files >= limits::kAssetFiles) {
     return stop(Refusal{"B1", current_,
                         "there are more than " + std::to_string(limits::kAssetFiles) + " asset files",
-                        "Pack them into fewer files, a data base or an archive of your own."});
+                        "pack them into fewer files, a data base or an archive of your own"});
   }
   ++unpacked_.asset_files;
   keep_ = Keep::kAsset;
@@ -132,8 +134,8 @@ Step<bool> Intake::add_folders(const std::string& path, size_t end) {
         TRY_VOID(assets_.folder(std::string(below_assets(folder))));
       }
     } else if (node->second == Node::kFile) {
-      refuse({"B3", shown(folder), "the bundle holds a file and a folder of this name",
-              "Pack the bundle again, into a new archive."});
+      refuse({"B3", shortened(folder), "the bundle holds a file and a folder of this name",
+              "pack the bundle again, into a new archive"});
       return false;
     }
     if (length == end) return true;
@@ -145,7 +147,7 @@ Step<void> Intake::count_node() {
   if (nodes_.size() < limits::kBundleEntries) return {};
   return stop(Refusal{"B3", current_,
                       "there are more than " + std::to_string(limits::kBundleEntries) + " files and folders",
-                      "Pack fewer of them."});
+                      "pack fewer of them"});
 }
 
 Step<void> Intake::write(std::string_view bytes) {
@@ -154,7 +156,7 @@ Step<void> Intake::write(std::string_view bytes) {
     return stop(Refusal{
         "B1", current_,
         "the bundle unpacks to more than " + std::to_string(limits::kBundleBytes / limits::kMiB) + " MiB",
-        "Leave out what isn't needed; strip debug information from the module."});
+        "leave out what isn't needed; strip debug information from the module"});
   }
   switch (keep_) {
     case Keep::kNothing:
@@ -208,7 +210,7 @@ Unpacking Intake::finish(Seen seen) {
   if (unpacked_.manifest_text.size() > limits::kManifestBytes) {
     refuse({"B2", std::string(kManifestPath),
             "the manifest is larger than " + std::to_string(limits::kManifestBytes / limits::kKiB) + " KiB",
-            "Keep only its documented members."});
+            "keep only its documented members"});
   } else if (seen == Seen::kEverything && nodes_.contains(std::string(kManifestPath))) {
     if (auto read = protocol::read_manifest(unpacked_.manifest_text)) {
       unpacked_.manifest = std::move(read->manifest);
@@ -242,8 +244,8 @@ bool Intake::report_wrapping_folder() {
   }
   const auto& [top, stray] = *strays_.begin();
   if (stray.first == top) return false;
-  refuse({"B3", shown(stray.first), "everything lies inside the folder \"" + shown(top) + "/\"",
-          "Pack the contents of that folder, not the folder."});
+  refuse({"B3", shortened(stray.first), "everything lies inside the folder \"" + shortened(top) + "/\"",
+          "pack the contents of that folder, not the folder"});
   return true;
 }
 
@@ -251,28 +253,28 @@ void Intake::report_strays(Seen seen) {
   for (const auto& [top, stray] : strays_) {
     std::string message = "a bundle has no file here";
     if (stray.files > 1 && seen == Seen::kEverything) {
-      message += " (nor the " + std::to_string(stray.files - 1) + " more in \"" + shown(top) + "/\")";
+      message += " (nor the " + std::to_string(stray.files - 1) + " more in \"" + shortened(top) + "/\")";
     }
-    refuse({"B3", shown(stray.first), message,
-            "It holds subako-package.json, module.wasm and files below assets/; move it there or leave it "
-            "out."});
+    refuse({"B3", shortened(stray.first), message,
+            "it holds subako-package.json, module.wasm and files below assets/; move it there or leave it "
+            "out"});
   }
   if (strays_left_out_ > 0) {
     refuse({"B3", "", std::to_string(strays_left_out_) + " more files lie where a bundle has none",
-            "It holds subako-package.json, module.wasm and files below assets/ only."});
+            "it holds subako-package.json, module.wasm and files below assets/ only"});
   }
 }
 
 void Intake::report_missing() {
   if (entries_ == 0) {
-    refuse({"B1", "", "the bundle is empty", "Put subako-package.json and module.wasm into it."});
+    refuse({"B1", "", "the bundle is empty", "put subako-package.json and module.wasm into it"});
     return;
   }
   for (const auto& [place, path] :
        {std::pair{Place::kManifest, kManifestPath}, {Place::kModule, kModulePath}}) {
     if (nodes_.contains(std::string(path)) || refused_places_.contains(place)) continue;
     refuse({"B1", std::string(path), "the bundle has no file of this name",
-            "Put it at the root of the bundle, spelt exactly so."});
+            "put it at the root of the bundle, spelt exactly so"});
   }
 }
 

@@ -62,10 +62,10 @@ Result<Packed> write_tree(const Tree& tree, int out_fd) {
 
 }  // namespace
 
-Result<Packing> pack_directory(int folder_fd, int out_fd) {
+Result<Packing> pack_bundle(int bundle_fd, int out_fd) {
   Tree tree;
   AssetMemory assets(tree);
-  TRY(Unpacking unpacking, read_directory(folder_fd, assets));
+  TRY(Unpacking unpacking, read_bundle(bundle_fd, assets));
   if (!unpacking.bundle)
     return Packing{std::unexpected(std::move(unpacking.bundle).error()), std::move(unpacking.warnings)};
   tree.emplace(kManifestPath, std::move(unpacking.bundle->manifest_text));

@@ -1,6 +1,6 @@
-// `subako pack`: a folder becomes a reproducible .tar.gz (spec: B1, B3, B4). The same tree gives the same
+// `subako pack`: a bundle becomes a reproducible .tar.gz (spec: B1, B3, B4). The same tree gives the same
 // bytes whatever its times, owners, modes and order on disk; entries are sorted bytewise. What
-// read_directory() would refuse is refused the same way, and nothing is written then.
+// read_bundle() would refuse is refused the same way, and nothing is written then.
 //
 // The tree is held in memory (64 MiB at most) and so is packed as it was read, once. Descriptors stay the
 // caller's.
@@ -24,6 +24,7 @@ struct Packing {
   Warnings warnings;  // files of macOS left out, members of the manifest that aren't known
 };
 
-[[nodiscard]] Result<Packing> pack_directory(int folder_fd, int out_fd);
+// `bundle_fd`: a directory or a file holding an archive.
+[[nodiscard]] Result<Packing> pack_bundle(int bundle_fd, int out_fd);
 
 }  // namespace subako::bundle

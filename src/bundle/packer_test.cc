@@ -20,7 +20,7 @@ using testing::told;
 std::string packed(const Scratch& folder) {
   const Fd in = folder.open();
   const Fd out = testing::file_of("");
-  const auto packing = pack_directory(in.get(), out.get());
+  const auto packing = pack_bundle(in.get(), out.get());
   EXPECT_TRUE(packing && packing->bundle);
   const std::string bytes = testing::bytes_of(out);
   EXPECT_EQ(packing->bundle->bytes, bytes.size());
@@ -104,7 +104,7 @@ TEST(Packer, refuses_what_the_reader_refuses_and_writes_nothing) {  // spec: B3
   folder.write("src/main.rs", "");
   const Fd in = folder.open();
   const Fd out = testing::file_of("");
-  const auto packing = pack_directory(in.get(), out.get());
+  const auto packing = pack_bundle(in.get(), out.get());
   ASSERT_TRUE(packing);
   ASSERT_FALSE(packing->bundle);
   EXPECT_EQ(packing->bundle.error()[0].where, "src/main.rs");
@@ -117,7 +117,7 @@ TEST(Packer, warns_and_counts) {  // spec: B3
   folder.write("assets/.DS_Store", "x");
   const Fd in = folder.open();
   const Fd out = testing::file_of("");
-  const auto packing = pack_directory(in.get(), out.get());
+  const auto packing = pack_bundle(in.get(), out.get());
   ASSERT_TRUE(packing && packing->bundle);
   EXPECT_EQ(packing->bundle->files, 2U);
   EXPECT_EQ(packing->warnings.size(), 1U);
@@ -128,7 +128,7 @@ TEST(Packer, a_failed_write_is_an_error_of_ours) {  // spec: B1
   folder.write_bundle();
   const Fd in = folder.open();
   const Fd full(::open("/dev/full", O_WRONLY));
-  const auto packing = pack_directory(in.get(), full.get());
+  const auto packing = pack_bundle(in.get(), full.get());
   ASSERT_FALSE(packing);
   EXPECT_NE(packing.error().message.find("writing the bundle"), std::string::npos);
 }

@@ -4,16 +4,15 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/quote.h"
 #include "base/utf8.h"
 
 namespace subako::bundle {
 
 namespace {
 
-constexpr size_t kShownBytes = 256;
-
 std::unexpected<Refusal> refuse(std::string_view raw, std::string message, std::string hint) {
-  return std::unexpected(Refusal{"B3", shown(raw), std::move(message), std::move(hint)});
+  return std::unexpected(Refusal{"B3", shortened(raw), std::move(message), std::move(hint)});
 }
 
 std::vector<std::string_view> segments_of(std::string_view raw) {
@@ -60,49 +59,42 @@ std::expected<void, Refusal> check_bytes(std::string_view raw) {
     return refuse(raw,
                   "the path is " + std::to_string(raw.size()) + " bytes or longer; at most " +
                       std::to_string(limits::kBundlePathBytes) + " are allowed",
-                  "Shorten the names of the folders and the file.");
+                  "shorten the names of the folders and the file");
   }
   if (raw.find('\0') != std::string_view::npos) {
-    return refuse(raw, "the path holds a NUL byte", "Rename the file.");
+    return refuse(raw, "the path holds a NUL byte", "rename the file");
   }
   if (!utf8::valid(raw)) {
     return refuse(raw, "the path is not UTF-8",
-                  "Rename the file, or pack it with a tool that writes UTF-8 names.");
+                  "rename the file, or pack it with a tool that writes UTF-8 names");
   }
   if (raw.find('\\') != std::string_view::npos) {
     return refuse(raw, "the path holds a backslash",
-                  "Separate folders with \"/\" (some tools on Windows don't), or rename the file.");
+                  "separate folders with \"/\" (some tools on Windows don't), or rename the file");
   }
   if (raw.starts_with('/')) {
-    return refuse(raw, "the path is absolute", "Pack with paths relative to the bundle's root.");
+    return refuse(raw, "the path is absolute", "pack with paths relative to the bundle's root");
   }
   return {};
 }
 
 }  // namespace
 
-std::string shown(std::string_view raw) {
-  if (raw.size() <= kShownBytes) return utf8::escape_for_people(raw);
-  size_t keep = kShownBytes;
-  while (keep > kShownBytes - 4 && (static_cast<unsigned char>(raw[keep]) & 0xc0U) == 0x80U) --keep;
-  return utf8::escape_for_people(raw.substr(0, keep)) + "…";
-}
-
 std::expected<Placed, Refusal> place(std::string_view raw, PathOf what) {
   if (auto fine = check_bytes(raw); !fine) return std::unexpected(std::move(fine).error());
   const std::vector<std::string_view> segments = segments_of(raw);
   for (const std::string_view segment : segments) {
     if (segment == "..")
-      return refuse(raw, "the path holds \"..\"", "Pack with paths inside the bundle only.");
+      return refuse(raw, "the path holds \"..\"", "pack with paths inside the bundle only");
     if (segment.size() > limits::kBundleSegmentBytes) {
       return refuse(raw,
                     "a name in the path is " + std::to_string(segment.size()) + " bytes long; at most " +
                         std::to_string(limits::kBundleSegmentBytes) + " are allowed",
-                    "Shorten it.");
+                    "shorten it");
     }
   }
   if (segments.empty() && what == PathOf::kFile)
-    return refuse(raw, "a file has no name", "Pack the bundle again.");
+    return refuse(raw, "a file has no name", "pack the bundle again");
   return Placed{place_of(segments, what), joined(segments)};
 }
 

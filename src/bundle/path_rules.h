@@ -35,7 +35,4 @@ enum class PathOf { kFile, kFolder };
 
 [[nodiscard]] std::expected<Placed, Refusal> place(std::string_view raw, PathOf what);
 
-// `raw` as people may see it: escaped, and cut where it is very long.
-[[nodiscard]] std::string shown(std::string_view raw);
-
 }  // namespace subako::bundle

@@ -81,13 +81,5 @@ TEST(Place, refuses_paths_that_no_bundle_has) {  // spec: B3
   EXPECT_TRUE(place(long_path.substr(0, 1024), PathOf::kFile));
 }
 
-TEST(Shown, is_safe_and_short) {  // spec: B3
-  EXPECT_EQ(shown("a\x1b[31m\xff"), "a\\x1b[31m\\xff");
-  EXPECT_LT(shown(std::string(100'000, 'a')).size(), 300U);
-  std::string wide;
-  while (wide.size() < 1000) wide += "日";
-  EXPECT_EQ(shown(wide).find("\\x"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace subako::bundle

@@ -17,15 +17,15 @@ struct Known {
 };
 
 constexpr std::string_view kPackAgain =
-    "Pack subako-package.json, module.wasm and assets/ into a .tar.gz, .tar or .zip.";
-constexpr std::string_view kWrapModule = "Put it into a bundle as module.wasm, beside subako-package.json.";
+    "pack subako-package.json, module.wasm and assets/ into a .tar.gz, .tar or .zip";
+constexpr std::string_view kWrapModule = "put it into a bundle as module.wasm, beside subako-package.json";
 
 // The longer magic of two with the same beginning comes first.
 constexpr std::array<Known, 14> kKnown = {{
     {std::string_view("\0asm\x01\0\0\0", 8), "begins with \\0asm: it is a bare module", kWrapModule},
     {std::string_view("\0asm", 4), "begins with \\0asm: it is a bare WebAssembly component", kWrapModule},
     {"(module", "begins with (module: it is a module as text",
-     "Assemble it and put it into a bundle as module.wasm."},
+     "assemble it and put it into a bundle as module.wasm"},
     {"\x1f\x8b", "is a gzip file itself", kPackAgain},
     {"PK", "is a zip", kPackAgain},
     {"BZh", "is compressed with bzip2", kPackAgain},
@@ -40,7 +40,7 @@ constexpr std::array<Known, 14> kKnown = {{
     {"0707", "is a cpio archive", kPackAgain},
     {"\x7f"
      "ELF",
-     "is a native program for Linux (ELF)", "Build it for wasm32-wasip1 and pack it as module.wasm."},
+     "is a native program for Linux (ELF)", "build it for wasm32-wasip1 and pack it as module.wasm"},
     {"{", "begins with {: it may be the manifest alone", kPackAgain},
 }};
 

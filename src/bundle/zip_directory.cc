@@ -87,7 +87,7 @@ Step<End> read_end(const FileBytes& file) {
   end.begins_at = le32(record.data() + 16);
   end.at = at;
   if ((disk != 0 && disk != kIn64) || (directory_disk != 0 && directory_disk != kIn64)) {
-    return stop(Refusal{"B1", "", "the zip is one part of several", "Pack the bundle into a single file."});
+    return stop(Refusal{"B1", "", "the zip is one part of several", "pack the bundle into a single file"});
   }
   if (end.entries == kIn64 || end.bytes == kIn64Wide || end.begins_at == kIn64Wide) {
     TRY_VOID(read_end64(file, end));
@@ -98,7 +98,7 @@ Step<End> read_end(const FileBytes& file) {
   if (end.entries > limits::kBundleEntries) {
     return stop(Refusal{"B3", "",
                         "there are more than " + std::to_string(limits::kBundleEntries) + " entries",
-                        "Pack fewer files and folders."});
+                        "pack fewer files and folders"});
   }
   return end;
 }

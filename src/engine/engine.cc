@@ -10,8 +10,8 @@ namespace subako::engine {
 
 namespace {
 
-// A guest's own stack; what remains of a fiber's stack is for host functions, which must never run out of it.
-constexpr size_t kGuestStackBytes = 1 * limits::kMiB;
+// What a guest's own stack (limits::kGuestStackBytes) leaves of a fiber's is for host functions, which must never run out
+// of it.
 constexpr size_t kFiberStackBytes = 2 * limits::kMiB;
 
 // Kept resident in a freed slot, so that the next instance finds its pages there (measured: design.md).
@@ -56,7 +56,7 @@ wasm_config_t* make_config() {
   wasmtime_config_consume_fuel_set(config, false);
   wasmtime_config_epoch_interruption_set(config, true);
   wasmtime_config_signals_based_traps_set(config, true);
-  wasmtime_config_max_wasm_stack_set(config, kGuestStackBytes);
+  wasmtime_config_max_wasm_stack_set(config, limits::kGuestStackBytes);
   wasmtime_config_async_stack_size_set(config, kFiberStackBytes);
   // The whole 32-bit address space and a guard behind it: generated code needs no bounds checks.
   wasmtime_config_memory_reservation_set(config, 4 * limits::kGiB);

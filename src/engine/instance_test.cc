@@ -54,13 +54,14 @@ constexpr abi::Import kTable[] = {
 constexpr std::string_view kImports = R"(
   (import "h" "broken" (func $broken)) (import "h" "give" (func $give (param i32) (result i32)))
   (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting))
-  (import "h" "leave" (func $leave (param i32))) (import "h" "wait" (func $wait (param i64) (result i32)))
-  (memory (export "memory") 1))";
+  (import "h" "leave" (func $leave (param i32))) (import "h" "wait" (func $wait (param i64) (result i32))))";
+constexpr std::string_view kMemory = R"((memory (export "memory") 1))";
 
 class InstanceTest : public ::testing::Test {
  protected:
-  std::unique_ptr<Instance> start(const std::string& start_body, const std::string& more = "") {
-    const std::string text = "(module " + std::string(kImports) + more + "(func $main (export \"_start\") " + start_body + "))";
+  std::unique_ptr<Instance> start(const std::string& start_body, const std::string& more = "",
+                                  std::string_view memory = kMemory) {
+    const std::string text = "(module " + std::string(kImports) + std::string(memory) + more + "(func $main (export \"_start\") " + start_body + "))";
     Fd file(memfd_create("module", MFD_CLOEXEC));
     auto compiled = compile(*compiler_, wat(text), file.get());
     EXPECT_TRUE(compiled.has_value()) << compiled.error().message;
@@ -199,6 +200,21 @@ TEST_F(InstanceTest, growth_past_the_limits_answers_minus_one_and_is_noted) {  /
   EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
   EXPECT_TRUE(instance->growth_refused());
   EXPECT_EQ(instance->memory_bytes(), 512ULL << 20U);
+}
+
+TEST_F(InstanceTest, growth_past_the_modules_own_maximum_is_not_ours) {  // spec: L2, C9
+  auto instance = start(
+      "(local $i i32) (loop $l"
+      "  (if (i32.ne (table.grow $t (ref.null func) (i32.const 900000)) (i32.const -1)) (then unreachable))"
+      "  (if (i32.ne (memory.grow (i32.const 4000)) (i32.const -1)) (then unreachable))"
+      "  (br_if $l (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 1))) (i32.const 100))))"
+      "(if (i32.ne (table.grow $t (ref.null func) (i32.const 1)) (i32.const 1)) (then unreachable))"
+      "(if (i32.ne (memory.grow (i32.const 1)) (i32.const 1)) (then unreachable))",
+      "(table $t 1 2 funcref)", "(memory (export \"memory\") 1 2)");
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
+  EXPECT_FALSE(instance->growth_refused());
+  EXPECT_EQ(instance->memory_bytes(), 2U * 65536U);
 }
 
 TEST_F(InstanceTest, tables_are_counted_together) {  // spec: L2

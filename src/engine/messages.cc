@@ -5,14 +5,12 @@
 #include <cstdio>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "base/limits.h"
+#include "base/quote.h"
 
 namespace subako::engine {
 
 namespace {
-
-constexpr size_t kFramesShown = 32;
-constexpr size_t kNameBytes = 200;
 
 std::string first_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.remove_suffix(1);
@@ -23,15 +21,9 @@ std::string first_line(std::string_view text) {
     std::string_view cause = text.substr(at + kCause.size());
     cause = cause.substr(0, cause.find('\n'));
     while (!cause.empty() && (cause.front() == ' ' || cause.front() == '0' || cause.front() == ':')) cause.remove_prefix(1);
-    return utf8::escape_for_people(utf8::lossy(std::string(line) + ": " + std::string(cause)));
+    return one_line(std::string(line) + ": " + std::string(cause));
   }
-  return utf8::escape_for_people(utf8::lossy(line));
-}
-
-std::string shortened(std::string_view name) {
-  std::string text = utf8::lossy(name.substr(0, kNameBytes));
-  if (name.size() > kNameBytes) text += "…";
-  return utf8::escape_for_people(text);
+  return one_line(line);
 }
 
 }  // namespace
@@ -50,7 +42,8 @@ std::string trap_message(const wasm_trap_t* trap) {
   if (wasmtime_trap_code(trap, &code)) {
     switch (code) {
       case WASMTIME_TRAP_CODE_STACK_OVERFLOW:
-        return "it used up its call stack (1 MiB): endless or very deep recursion";
+        return "it used up its call stack (" + std::to_string(limits::kGuestStackBytes / limits::kMiB) +
+               " MiB): endless or very deep recursion";
       case WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS:
         return "it read or wrote outside its memory";
       case WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS:
@@ -80,7 +73,7 @@ std::string trap_message(const wasm_trap_t* trap) {
 
 std::vector<std::string> backtrace(wasm_frame_vec_t* frames) {
   std::vector<std::string> lines;
-  const size_t shown = std::min(frames->size, kFramesShown);
+  const size_t shown = std::min<size_t>(frames->size, limits::kBacktraceFrames);
   for (size_t i = 0; i < shown; ++i) {
     const wasm_frame_t* frame = frames->data[i];
     const wasm_name_t* name = wasmtime_frame_func_name(frame);

@@ -9,24 +9,15 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "base/utf8.h"
+#include "base/quote.h"
 #include "subako_engine_shims.h"
 
 namespace subako::engine {
 
 namespace {
 
-using namespace std::string_literals;
-
-constexpr size_t kRefusalsAtMost = 100;
-constexpr size_t kNameBytes = 200;
-
 std::string_view text_of(std::span<const std::byte> bytes, size_t at_most = std::string_view::npos) {
   return {reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), at_most)};
-}
-
-std::string shown(std::string_view name) {
-  return utf8::escape_for_people(utf8::lossy(name.substr(0, kNameBytes))) + (name.size() > kNameBytes ? "…" : "");
 }
 
 // M1: what the file is when it is no core module.
@@ -103,12 +94,6 @@ constexpr std::array kFeatures{
     Feature{"stack switching", "stack switching", "build without stack switching"},
     Feature{"stack-switching", "stack switching", "build without stack switching"},
 };
-
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace(line, '\n', ' ');
-  return utf8::escape_for_people(line);
-}
 
 std::optional<Refusal> check_features(std::span<const std::byte> wasm) {
   std::array<char, 1024> buffer{};
@@ -194,13 +179,16 @@ class Outside {
     }
   }
 
-  void finish() {
+  // Of a module that was read to its end.
+  void check_whole() {
     check_start();
     check_memory();
     check_tables();
-    if (imports_left_out_ > 0) {
-      refuse("M3", "", "and " + std::to_string(imports_left_out_) + " more imports that the host doesn't have", "");
-    }
+  }
+
+  void tell_left_out() {
+    if (imports_left_out_ == 0) return;
+    refuse("M3", "", "and " + std::to_string(imports_left_out_) + " more imports that the host doesn't have", "");
   }
 
  private:
@@ -214,11 +202,11 @@ class Outside {
     std::string message;
     std::string hint;
     if (accepts_import(item, module, name, message, hint)) return;
-    if (refusals_.size() >= kRefusalsAtMost) {
+    if (refusals_.size() >= limits::kReportedRefusals) {
       ++imports_left_out_;
       return;
     }
-    refuse("M3", "import " + shown(module) + "." + shown(name), std::move(message), std::move(hint));
+    refuse("M3", "import " + shortened(module) + "." + shortened(name), std::move(message), std::move(hint));
   }
 
   bool accepts_import(const subako_item& item, std::string_view module, std::string_view name, std::string& message,
@@ -282,7 +270,7 @@ class Outside {
       if (item.kind == 'm') memory_exported_ = true;
       else memory_is_ = std::string(kind_name(item.kind));
     } else if (item.kind == 'm') {
-      other_memory_ = shown(name);
+      other_memory_ = shortened(name);
     }
   }
 
@@ -349,9 +337,9 @@ Refusals check_module(std::span<const std::byte> wasm, std::span<const std::span
       reinterpret_cast<const uint8_t*>(wasm.data()), wasm.size(),
       [](void* context, const subako_item* item) { static_cast<Outside*>(context)->see(*item); }, &outside);
   // A module that isn't valid may end before its exports: what is missing there would mislead.
-  if (!features) {
-    outside.finish();
-  } else {
+  if (!features) outside.check_whole();
+  outside.tell_left_out();
+  if (features) {
     refusals.insert(refusals.begin(), *std::move(features));
   }
   return refusals;

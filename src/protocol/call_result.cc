@@ -1,6 +1,6 @@
 #include "protocol/call_result.h"
 
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

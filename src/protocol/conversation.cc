@@ -9,7 +9,7 @@
 #include "protocol/call_result.h"
 #include "protocol/discovery.h"
 #include "protocol/line.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 #include "protocol/request.h"
 
 namespace subako::protocol {
@@ -157,7 +157,7 @@ void Conversation::State::take_page(const json::Value& result) {
                       .message = "the answer has a nextCursor, " + in_quotes(*cursor) +
                                  ", so there is a page more than the " + std::to_string(limits::kToolPages) +
                                  " that are asked for",
-                      .hint = "Put more tools on a page, and leave nextCursor out of the last one."});
+                      .hint = "put more tools on a page, and leave nextCursor out of the last one"});
 }
 
 void Conversation::State::finish_list() {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "protocol/quote.h"
+#include "base/quote.h"
 #include "protocol/request.h"
 
 namespace subako::protocol {
@@ -36,7 +36,7 @@ Refusals check_discovery(const json::Value& result) {
          .where = kWhere,
          .message = "supportedVersions must be a list that contains \"" + std::string(kRevision) +
                     "\", but " + found(versions),
-         .hint = "Answer server/discover with \"supportedVersions\":[\"" + std::string(kRevision) + "\"]."});
+         .hint = "answer server/discover with \"supportedVersions\":[\"" + std::string(kRevision) + "\"]"});
   }
   const auto capabilities = json::find(result, "capabilities");
   const auto tools = capabilities ? json::find(*capabilities, "tools") : std::nullopt;
@@ -44,7 +44,7 @@ Refusals check_discovery(const json::Value& result) {
     refusals.push_back({.rule = "U2",
                         .where = kWhere,
                         .message = "capabilities.tools must be an object, but " + found(tools),
-                        .hint = "Answer server/discover with \"capabilities\":{\"tools\":{}}."});
+                        .hint = "answer server/discover with \"capabilities\":{\"tools\":{}}"});
   }
   return refusals;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "protocol/json_text.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "protocol/json.h"
 #include "protocol/names.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 
@@ -19,7 +19,7 @@ using json::Value;
 constexpr const char* kRule = "B2";
 constexpr const char* kFile = "subako-package.json";
 constexpr const char* kExample =
-    "A whole manifest is {\"abi\":1,\"name\":\"my-package\",\"description\":\"What it does.\"}.";
+    "a whole manifest is {\"abi\":1,\"name\":\"my-package\",\"description\":\"What it does.\"}";
 
 Refusal refusal(std::string message, std::string hint) {
   return {.rule = kRule, .where = kFile, .message = std::move(message), .hint = std::move(hint)};
@@ -39,7 +39,7 @@ std::string position(std::string_view text, size_t offset) {
 }
 
 void check_abi(const Value& manifest, Refusals& refusals) {
-  constexpr const char* kHint = "Write \"abi\":1, a number without quotes.";
+  constexpr const char* kHint = "write \"abi\":1, a number without quotes";
   const auto abi = json::find(manifest, "abi");
   if (!abi) {
     refusals.push_back(refusal("the manifest has no \"abi\"", kHint));
@@ -49,7 +49,7 @@ void check_abi(const Value& manifest, Refusals& refusals) {
 }
 
 void read_name(const Value& json, Manifest& manifest, Refusals& refusals) {
-  constexpr const char* kHint = "Name the package with 1 to 64 of a-z, 0-9, - and _.";
+  constexpr const char* kHint = "name the package with 1 to 64 of a-z, 0-9, - and _";
   const auto name = json::find(json, "name");
   if (!name) {
     refusals.push_back(refusal("the manifest has no \"name\"", kHint));
@@ -70,7 +70,7 @@ void read_description(const Value& json, Manifest& manifest, Refusals& refusals)
   if (!description) return;
   if (!description->is(Kind::kString)) {
     refusals.push_back(refusal("\"description\" is no string but " + shortened(description->raw()),
-                               "Give a string, or leave it out."));
+                               "give a string, or leave it out"));
     return;
   }
   manifest.description = json::decode_string(*description);
@@ -78,7 +78,7 @@ void read_description(const Value& json, Manifest& manifest, Refusals& refusals)
     refusals.push_back(refusal("the description is " + grouped(characters) +
                                    " characters long and may have at most " +
                                    grouped(limits::kDescriptionChars),
-                               "Shorten it."));
+                               "shorten it"));
   }
 }
 
@@ -115,7 +115,7 @@ std::expected<ReadManifest, Refusals> read_manifest(std::string_view text) {
   }
   if (text.starts_with("\xef\xbb\xbf")) {
     return refused("the manifest begins with a byte order mark, which JSON doesn't have",
-                   "Save it as UTF-8 without a byte order mark (BOM).");
+                   "save it as UTF-8 without a byte order mark (BOM)");
   }
   const auto json = json::parse(text);
   if (!json) {
@@ -128,8 +128,8 @@ std::expected<ReadManifest, Refusals> read_manifest(std::string_view text) {
   if (!json::find(*json, "abi") && json::find(*json, "functions")) {
     return refused(
         "the manifest is that of SDK 0.2.0 (\"functions\" and no \"abi\"), which spoke another ABI",
-        "Rebuild the package with a newer SDK: it writes \"abi\":1, and its functions are asked for by "
-        "tools/list.");
+        "rebuild the package with a newer SDK: it writes \"abi\":1, and its functions are asked for by "
+        "tools/list");
   }
   ReadManifest read;
   Refusals refusals;

@@ -1,7 +1,7 @@
 #include "protocol/names.h"
 
 #include "base/limits.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/utf8.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

@@ -87,7 +87,7 @@ struct WasCancelled {};
 using Outcome = std::variant<Answered, Crash, WasCancelled>;
 
 // Precedence: a violation (it came first, and the guest was stopped there), then the ending.
-// Cancelled only where it came before the run was complete.
+// Cancelled counts until the guest has exited, after its answer too: nobody waits for the answer any more.
 [[nodiscard]] Outcome judge(const Observed& observed);
 
 // What the model reads of a crash: that the function crashed and the last 4 KiB of stderr, no more (C9).

@@ -1,7 +1,7 @@
 #include "protocol/request.h"
 
 #include "protocol/json.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

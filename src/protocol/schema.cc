@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "protocol/quote.h"
+#include "base/quote.h"
 #include "protocol/schema_keyword.h"
 
 namespace subako::protocol {

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "protocol/json_writer.h"
 #include "protocol/names.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 #include "protocol/schema.h"
 
 namespace subako::protocol {
@@ -39,7 +39,7 @@ struct ToolList::Check {
 
   void name() {
     const auto value = json::find(json, "name");
-    constexpr const char* kHint = "Name every tool with 1 to 64 of a-z, 0-9, _ and -.";
+    constexpr const char* kHint = "name every tool with 1 to 64 of a-z, 0-9, _ and -";
     if (!value) return refuse("the tool has no name", kHint);
     if (!value->is(Kind::kString))
       return refuse("the name is no string but " + shortened(value->raw()), kHint);
@@ -50,7 +50,7 @@ struct ToolList::Check {
     const auto [first, fresh] = list.pages_of_names_.try_emplace(tool.name, list.pages_);
     if (!fresh) {
       refuse("another tool is called \"" + tool.name + "\" already, on page " + std::to_string(first->second),
-             "Names must be unique over all pages.");
+             "names must be unique over all pages");
     }
   }
 
@@ -59,13 +59,13 @@ struct ToolList::Check {
     if (!value) return;
     if (!value->is(Kind::kString)) {
       return refuse("the description is no string but " + shortened(value->raw()),
-                    "Give a string, or leave it out.");
+                    "give a string, or leave it out");
     }
     tool.description = json::decode_string(*value);
     if (const size_t characters = utf8::count(*tool.description); characters > limits::kDescriptionChars) {
       refuse("the description is " + grouped(characters) + " characters long and may have at most " +
                  grouped(limits::kDescriptionChars),
-             "Shorten it; details fit into the descriptions within the schema.");
+             "shorten it; details fit into the descriptions within the schema");
     }
   }
 
@@ -74,7 +74,7 @@ struct ToolList::Check {
   void schema(const char* member, const Value& value) {
     if (const size_t size = json::compact_size(value); size > limits::kSchemaBytes) {
       return refuse("the " + std::string(member) + " " + bytes_of(size, limits::kSchemaBytes),
-                    "Make the schema smaller.");
+                    "make the schema smaller");
     }
     check_schema(value, [&](const SchemaFault& fault) {
       const std::string message =
@@ -82,13 +82,13 @@ struct ToolList::Check {
       if (fault.kind == SchemaFault::Kind::kRemoteReference) {
         list.warn({.rule = kRule, .where = where, .message = message});
       } else {
-        refuse(message, "Mend the schema: its keywords are read as JSON Schema draft 2020-12 has them.");
+        refuse(message, "mend the schema: its keywords are read as JSON Schema draft 2020-12 has them");
       }
     });
   }
 
   void input_schema() {
-    constexpr const char* kHint = "Give at least \"inputSchema\":{\"type\":\"object\"}.";
+    constexpr const char* kHint = "give at least \"inputSchema\":{\"type\":\"object\"}";
     const auto value = json::find(json, "inputSchema");
     if (!value) return refuse("the tool has no inputSchema", kHint);
     if (!value->is(Kind::kObject))
@@ -164,7 +164,7 @@ std::optional<std::string> ToolList::add_page(const Value& result) {
             .where = page,
             .message = tools ? "\"tools\" is no array but " + shortened(tools->raw())
                              : "the answer has no \"tools\"",
-            .hint = "Answer tools/list with \"tools\":[...]."});
+            .hint = "answer tools/list with \"tools\":[...]"});
   } else {
     json::for_each_element(*tools, [&](const Value& tool) {
       add_tool(tool);
@@ -177,7 +177,7 @@ std::optional<std::string> ToolList::add_page(const Value& result) {
   refuse({.rule = "U2",
           .where = page,
           .message = "nextCursor is no string but " + shortened(cursor->raw()),
-          .hint = "Give a string, or leave it out of the last page."});
+          .hint = "give a string, or leave it out of the last page"});
   return std::nullopt;
 }
 
@@ -190,7 +190,7 @@ void ToolList::finish() {
   };
   if (compact_bytes_ > limits::kAllToolsBytes) {
     refuse_all("the list of tools " + bytes_of(compact_bytes_, limits::kAllToolsBytes),
-               "Shorten descriptions and schemas.");
+               "shorten descriptions and schemas");
   }
   if (seen_ == 0) refuse_all("the package offers no tools", "Offer 1 to 64 tools.");
   if (seen_ > limits::kTools) {

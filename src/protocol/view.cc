@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "protocol/call_result.h"
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 namespace subako::protocol {
 

@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 
-namespace subako::protocol {
+namespace subako {
 
 // The first `max_bytes` bytes, ended at a character's boundary.
 [[nodiscard]] std::string_view head(std::string_view bytes, size_t max_bytes);
@@ -25,4 +25,4 @@ namespace subako::protocol {
 // 1234567 as "1,234,567".
 [[nodiscard]] std::string grouped(size_t number);
 
-}  // namespace subako::protocol
+}  // namespace subako

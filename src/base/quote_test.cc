@@ -1,10 +1,10 @@
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
 
-namespace subako::protocol {
+namespace subako {
 namespace {
 
 TEST(Quote, head_ends_at_a_character) {
@@ -34,4 +34,4 @@ TEST(Quote, numbers_are_grouped) {
 }
 
 }  // namespace
-}  // namespace subako::protocol
+}  // namespace subako

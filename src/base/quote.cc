@@ -1,10 +1,10 @@
-#include "protocol/quote.h"
+#include "base/quote.h"
 
 #include <cstdint>
 
 #include "base/utf8.h"
 
-namespace subako::protocol {
+namespace subako {
 
 std::string_view head(std::string_view bytes, size_t max_bytes) {
   if (bytes.size() <= max_bytes) return bytes;
@@ -48,4 +48,4 @@ std::string grouped(size_t number) {
   return digits;
 }
 
-}  // namespace subako::protocol
+}  // namespace subako
