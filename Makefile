@@ -12,7 +12,7 @@ PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 PART = setup/part.sh
 SAMPLE = build/guests/greet
 
-.PHONY: help setup build run test test-deep clean
+.PHONY: help setup build run test test-deep bench clean
 help:        ## what there is
 	@sed -n 's/^\([a-z-]*\): *\(.*\)## /  make \1\t/p' $(MAKEFILE_LIST) | sed 's/\t[^\t]*\t/\t/' | expand -t 20
 
@@ -36,9 +36,13 @@ test-deep: setup       ## the unit tests and the hostile guests under ASan and U
 	@$(PART) "engine library" 10m env $(RUST) engine/build.sh >/dev/null
 	@$(RUST) $(CCACHE) cmake --preset asan --log-level=WARNING >/dev/null
 	@$(PART) "build with ASan and UBSan" 20m env $(RUST) cmake --build --preset asan
-	@$(PART) "unit tests, ASan and UBSan" 6m ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
+	@$(PART) "unit tests, ASan and UBSan" 6m env SUBAKO_SLOWDOWN=4 ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
 	@$(PART) "hostile guests, ASan and UBSan" 6m env SUBAKO=$(CURDIR)/build/asan/bin/subako SUBAKO_SLOWDOWN=4 \
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
+
+bench: build       ## measurements, paired and as ratios (on an idle machine; bench/bench.py says how)
+	@$(RUST) cmake --build --preset release --target worker_bench
+	@$(PYTHON) bench/bench.py build --json build/bench.json
 
 clean:       ## remove what was built (the engine library stays in its cache)
 	rm -rf build

@@ -1,6 +1,6 @@
-# One set of flags for every room. SUBAKO_SANITIZE turns on ASan and UBSan; SUBAKO_WERROR is for CI.
+# One set of flags for every room. SUBAKO_SANITIZE turns on ASan and UBSan.
 option(SUBAKO_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-option(SUBAKO_WERROR "Warnings are errors" OFF)
+option(SUBAKO_WERROR "Warnings are errors; the presets set it" OFF)
 
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1 -D_GLIBCXX_ASSERTIONS")

@@ -91,6 +91,8 @@ def check_sources(table, sources, test_folders=frozenset()):
             allowed = table[room]
             if other != room and other != "base" and allowed is not None and other not in allowed:
                 faults.append(f"src/{path}: {room} may not include {other} ({included})")
+            if room == "cli" and not path.endswith("child_main.cc") and other in CHILD_PROCESS:
+                faults.append(f"src/{path}: runs in core's process and may not include {other} ({included})")
             if other not in table:
                 faults.append(f"src/{path}: includes {included}, and {other} is no room")
     return faults
@@ -133,12 +135,13 @@ class Checker(unittest.TestCase):
         self.assertEqual(
             self.faults("core/a.cc", '#include "core/a.h"\n#include "volume/b.h"\n#include <vector>\n'), []
         )
-        self.assertEqual(self.faults("cli/main.cc", '#include "worker/a.h"\n'), [])
+        self.assertEqual(self.faults("cli/child_main.cc", '#include "worker/a.h"\n'), [])
         self.assertEqual(self.faults("engine/a.h", "#include <wasmtime.h>\n"), [])
         self.assertEqual(self.faults("core/a_test.cc", '#include "support/a.h"\n'), [])
 
     def test_refuses_what_it_does_not(self):
         self.assertIn("core may not include worker", self.faults("core/a.cc", '#include "worker/b.h"\n')[0])
+        self.assertIn("runs in core's process", self.faults("cli/main.cc", '#include "worker/a.h"\n')[0])
         self.assertIn("not in the table", self.faults("attic/a.cc", "")[0])
         self.assertIn("lies in no room", self.faults("a.cc", "")[0])
         self.assertIn("must be spelt", self.faults("core/a.cc", '#include "a.h"\n')[0])

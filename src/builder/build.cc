@@ -8,6 +8,7 @@
 #include "builder/wire.h"
 #include "bundle/asset_folder.h"
 #include "bundle/reader.h"
+#include "child/wire.h"
 #include "engine/compile.h"
 #include "engine/module_check.h"
 #include "guest_http/imports.h"
@@ -74,7 +75,7 @@ Result<child::FromBuilder> build(BuildFiles files, bool directory, const Report&
   built.set_compiled_bytes(*compiled);
   built.set_asset_bytes(unpacked.asset_bytes);
   built.set_asset_files(unpacked.asset_files);
-  for (const Warning& warning : unpacking.warnings) *built.add_warnings() = to_wire(warning);
+  for (const Warning& warning : unpacking.warnings) *built.add_warnings() = child::to_wire(warning);
   child::FromBuilder message;
   *message.mutable_built() = std::move(built);
   return message;

@@ -2,16 +2,17 @@
 
 #include "builder/wire.h"
 #include "bundle/packer.h"
+#include "child/wire.h"
 
 namespace subako::builder {
 
-Result<child::FromBuilder> pack(Fd folder, Fd out) {
-  TRY(const bundle::Packing packing, bundle::pack_directory(folder.get(), out.get()));
+Result<child::FromBuilder> pack(Fd bundle, Fd out) {
+  TRY(const bundle::Packing packing, bundle::pack_bundle(bundle.get(), out.get()));
   if (!packing.bundle) return refused(packing.bundle.error(), packing.warnings);
   child::FromBuilder message;
   message.mutable_packed()->set_bytes(packing.bundle->bytes);
   message.mutable_packed()->set_files(packing.bundle->files);
-  for (const Warning& warning : packing.warnings) *message.mutable_packed()->add_warnings() = to_wire(warning);
+  for (const Warning& warning : packing.warnings) *message.mutable_packed()->add_warnings() = child::to_wire(warning);
   return message;
 }
 

@@ -1,4 +1,4 @@
-// `subako pack`: a folder becomes a reproducible archive (spec: B1-B4).
+// `subako pack`: a bundle becomes a reproducible archive (spec: B1-B4).
 #pragma once
 
 #include "base/fd.h"
@@ -8,6 +8,6 @@
 namespace subako::builder {
 
 // The last message for core: Packed or Refused.
-[[nodiscard]] Result<child::FromBuilder> pack(Fd folder, Fd out);
+[[nodiscard]] Result<child::FromBuilder> pack(Fd bundle, Fd out);
 
 }  // namespace subako::builder

@@ -1,4 +1,4 @@
-// Refusals and warnings as messages of child/messages.proto.
+// A refusal as the last message for core.
 #pragma once
 
 #include "base/refusal.h"
@@ -6,7 +6,6 @@
 
 namespace subako::builder {
 
-[[nodiscard]] child::Warning to_wire(const Warning& warning);
 [[nodiscard]] child::FromBuilder refused(const Refusals& refusals, const Warnings& warnings);
 
 }  // namespace subako::builder

@@ -8,6 +8,10 @@
 
 namespace subako::child {
 
+// protobuf writes to stderr what it can't decode. Who decodes tells that itself, in one sentence: call this
+// once, before.
+void silence_decoding();
+
 template <class Message>
 [[nodiscard]] std::string encode(const Message& message) {
   return message.SerializeAsString();

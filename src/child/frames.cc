@@ -85,6 +85,8 @@ Result<Chunk> receive(int socket, char* out, size_t size, int flags, std::deque<
     n = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Chunk{0, true};
+  // Closed with something of ours unread; what it sent before has been read by now.
+  if (n < 0 && errno == ECONNRESET) return Chunk{};
   if (n < 0) return std::unexpected(system_error("reading from the other process", errno));
   if (!collect(message, descriptors)) {
     return fail(Code::kUnavailable,

@@ -210,6 +210,20 @@ TEST(Frames, the_end_is_clean_only_between_frames) {
   }
 }
 
+TEST(Frames, an_end_that_leaves_ours_unread_is_an_end) {
+  Pair pair;
+  raw_send(pair.right.get(), "unread");
+  raw_send(pair.left.get(), header(1, 0) + "x");
+  pair.left.reset();
+  FrameReader reader;
+  const auto got = reader.read_some(pair.right.get());
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->frames.size(), 1U);
+  const auto end = reader.read_some(pair.right.get());
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->state, FrameReader::State::kClosed);
+}
+
 TEST(Frames, nothing_there_would_block) {
   Pair pair;
   FrameReader reader;

@@ -1,4 +1,3 @@
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
 #include "child/envelope.h"
@@ -18,13 +17,15 @@ TEST(Envelope, a_message_survives) {
 }
 
 TEST(Envelope, refuses_what_is_no_message) {
-  google::protobuf::SetLogHandler(nullptr);
+  silence_decoding();
+  testing::internal::CaptureStderr();
   EXPECT_FALSE(decode<FromWorker>("\xff\xff\xff"));
   FromBuilder failed;
   failed.mutable_failed()->set_message("abc");
   std::string body = encode(failed);
   body.back() = '\xff';
   EXPECT_FALSE(decode<FromBuilder>(body)) << "a string that is not UTF-8";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "who decodes tells it, not protobuf";
 }
 
 }  // namespace

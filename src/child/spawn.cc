@@ -72,7 +72,8 @@ void reset_signals() {
 
 bool close_the_rest() {
   if (syscall(SYS_close_range, kSocketOfChild + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return true;
-  if (errno != ENOSYS && errno != EPERM) return false;
+  // The kernel has no such call, or not yet this flag, or a filter forbids it.
+  if (errno != ENOSYS && errno != EINVAL && errno != EPERM) return false;
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return false;
   const int end = static_cast<int>(std::min<rlim_t>(files.rlim_max, 1U << 20U));
@@ -145,6 +146,7 @@ Result<void> read_report(int report, const std::string& executable) {
 }  // namespace
 
 std::string exit_sentence(const ExitStatus& status) {
+  if (!status.known) return "ended, but how is unknown (something else waited for it)";
   if (status.signal == SIGXCPU) return "passed its limit of CPU time";
   if (status.signal == SIGKILL) return "was killed by signal 9 (Killed); the machine may be out of memory";
   if (status.signal != 0) {
@@ -180,7 +182,8 @@ std::optional<ExitStatus> Child::reap(int flags) {
   } while (got < 0 && errno == EINTR);
   if (got == 0) return std::nullopt;
   ExitStatus status;
-  if (got > 0) {
+  status.known = got > 0;
+  if (status.known) {
     status.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : 0;
     status.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
     const auto ms = [](const timeval& t) { return t.tv_sec * 1000 + t.tv_usec / 1000; };

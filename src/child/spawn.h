@@ -33,14 +33,15 @@ struct SpawnOptions {
 };
 
 struct ExitStatus {
-  int code = 0;    // where it exited
-  int signal = 0;  // where a signal ended it; else 0
+  bool known = true;  // false: somebody else has reaped it, and the rest says nothing
+  int code = 0;       // where it exited
+  int signal = 0;     // where a signal ended it; else 0
   std::chrono::milliseconds cpu{};
   uint64_t peak_resident_bytes = 0;
 };
 
 // Completes "the worker ": "exited with status 3", "was killed by signal 11 (Segmentation fault)", "passed
-// its limit of CPU time".
+// its limit of CPU time". Nothing may follow but the end of the sentence.
 [[nodiscard]] std::string exit_sentence(const ExitStatus& status);
 
 class Child {

@@ -1,12 +1,21 @@
 #include "child/spawn.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -32,6 +41,39 @@ TEST(Spawn, the_child_has_its_socket_and_nothing_of_ours) {
             "fd0 fd1 fd2 fd3 in=/dev/null cwd=/ environment=none leader=yes no_new_privs=1 death=9 core=0 "
             "sigpipe=default");
   EXPECT_EQ(child.wait_exit().code, 0);
+}
+
+// From here on close_range answers `error` in this process and its children, as on an older kernel or in a
+// container that filters it.
+bool take_close_range_away(int error) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(program), program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(Spawn, the_child_has_nothing_of_ours_where_close_range_does_not_work) {
+  for (const int error : {ENOSYS, EINVAL, EPERM}) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (!take_close_range_away(error)) _exit(2);
+      const Fd leak(fcntl(0, F_DUPFD, 500));
+      auto child = spawn(
+          {.executable = SPAWN_TEST_CHILD, .arguments = {"describe"}, .cpu_limit = {}, .memory_limit = {}});
+      std::array<char, 1024> text{};
+      if (!child || recv(child->socket(), text.data(), text.size() - 1, 0) <= 0) _exit(3);
+      _exit(std::string_view(text.data()).starts_with("fd0 fd1 fd2 fd3 in=") ? 0 : 4);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "no filter can be set here";
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << strerror(error) << ": " << status;
+  }
 }
 
 TEST(Spawn, works_where_the_parent_has_no_standard_input) {
@@ -68,6 +110,17 @@ TEST(Spawn, tells_how_a_child_ended) {
     EXPECT_EQ(exit_sentence(child.wait_exit()), row.sentence);
     EXPECT_EQ(exit_sentence(*child.poll_exit()), row.sentence) << "told again";
   }
+}
+
+TEST(Spawn, an_end_that_somebody_else_has_seen_is_no_success) {
+  Child child = start({"exit", "3"});
+  int status = 0;
+  ASSERT_EQ(waitpid(child.pid(), &status, 0), child.pid());
+  const auto end = child.poll_exit();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->known);
+  EXPECT_EQ(exit_sentence(*end), "ended, but how is unknown (something else waited for it)");
+  EXPECT_FALSE(child.wait_exit().known) << "told again";
 }
 
 TEST(Spawn, limits_hold) {  // spec: M6

@@ -1,13 +1,18 @@
 // subako-child: what core starts to work on strangers' bytes, as `subako-child worker` or `subako-child builder`, with a socket
 // to core on descriptor 3 (child/spawn.h). Not for people.
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <cstdlib>
 #include <new>
+#include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/clock.h"
 #include "builder/builder.h"
@@ -33,7 +38,17 @@ int ended(const subako::Result<void>& result, const char* what) {
 // A builder at its memory limit is to be told from one that crashed.
 [[noreturn]] void out_of_memory() { _exit(subako::child::kExitOutOfMemory); }
 
+// Threads and their heaps take address space, which a builder has little of: on a machine of many cores the compiler takes
+// a few. Read by the compiler's thread pool when it first starts.
+void take_few_threads() {
+  constexpr unsigned kThreads = 4;
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreads);
+  setenv("RAYON_NUM_THREADS", std::to_string(threads).c_str(), 1);
+  mallopt(M_ARENA_MAX, 2);
+}
+
 int run_builder() {
+  take_few_threads();
   std::set_new_handler(out_of_memory);
   return ended(subako::builder::serve_one_job(subako::Fd(kCoreSocket)), "builder");
 }

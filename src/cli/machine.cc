@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -25,6 +24,7 @@
 #include "cli/human.h"
 #include "core/node.h"
 #include "core/scratch.h"
+#include "volume/probe.h"
 
 namespace subako::cli {
 
@@ -70,14 +70,10 @@ Finding kernel() {
 }
 
 Finding openat2_call() {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  const Fd opened(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof how)));
-  if (opened.valid()) return {"openat2", State::kOk, "works", ""};
-  return {"openat2", State::kMissing, std::strerror(errno),
-          "it keeps a guest's paths inside its folders: Linux 5.6 or newer is needed, and a container that "
-          "allows it"};
+  // As a worker asks at its start.
+  const Result<void> probed = volume::probe_openat2();
+  if (probed) return {"openat2", State::kOk, "works", ""};
+  return {"openat2", State::kMissing, "doesn't work", probed.error().message};
 }
 
 Finding pidfd_call() {

@@ -1,5 +1,5 @@
 // subako tools: what a bundle offers, as its clients will see it.
-#include "base/utf8.h"
+#include "base/quote.h"
 #include "cli/commands.h"
 #include "cli/intake.h"
 #include "cli/tool_table.h"
@@ -21,12 +21,12 @@ std::string as_text(const std::vector<protocol::Tool>& tools, bool colour) {
   std::string out;
   for (const protocol::Tool& tool : tools) {
     if (!out.empty()) out += "\n";
-    out += coloured(utf8::escape_for_people(tool.name), Colour::kBold, colour) + "\n";
-    if (tool.description) out += "  " + utf8::escape_for_people(*tool.description) + "\n";
+    out += coloured(one_line(tool.name), Colour::kBold, colour) + "\n";
+    if (tool.description) out += "  " + one_line(*tool.description) + "\n";
     for (const ToolInput& input : inputs_of(tool)) {
-      out += "  - " + utf8::escape_for_people(input.name) + " (" + utf8::escape_for_people(input.type) +
+      out += "  - " + one_line(input.name) + " (" + one_line(input.type) +
              (input.required ? ", required)" : ")");
-      if (!input.description.empty()) out += ": " + utf8::escape_for_people(input.description);
+      if (!input.description.empty()) out += ": " + one_line(input.description);
       out += "\n";
     }
   }
@@ -42,6 +42,13 @@ Exit tools(const ToolsOptions& options, const Terminal& terminal) {
   const auto intake = take_in(**session, options.bundle, progress);
   progress.clear();
   if (!intake) return report(intake.error());
+  if (!intake->package && options.json) {
+    json::Writer out(json::Writer::Style::kIndented);
+    out.begin_object().key("tools").begin_array().end_array().key("refusals");
+    write_refusals(out, intake->refusals, intake->stderr_tail);
+    out.end_object();
+    return write_out(std::move(out).text() + "\n", Exit::kRefused);
+  }
   if (!intake->package) {
     write_err(refusal_text(*intake, terminal.colour));
     return Exit::kRefused;

@@ -40,9 +40,18 @@ Refused over_memory() {
               "make the module smaller or simpler: very large functions need the most");
 }
 
-// A builder that ended without its last word.
+std::unexpected<Error> misbehaved(const std::string& how) {
+  return fail(Code::kInternal, "the builder process " + how + " and was ended");
+}
+
+// Where it ignores SIGXCPU, the kernel kills it a second later.
+bool over_cpu(const child::ExitStatus& status, const NodeOptions& options) {
+  return status.signal == SIGXCPU || (status.signal == SIGKILL && status.cpu >= options.builder_cpu);
+}
+
+// A builder that ended by itself, without its last word.
 Result<BuilderWord> judge_end(const child::ExitStatus& status, const NodeOptions& options) {
-  if (status.signal == SIGXCPU) {
+  if (over_cpu(status, options)) {
     return over("unpacking, validating and compiling took more than " +
                     std::to_string(options.builder_cpu.count()) + " s of CPU time and was stopped",
                 "make the module smaller or simpler: very large functions take the longest");
@@ -50,13 +59,15 @@ Result<BuilderWord> judge_end(const child::ExitStatus& status, const NodeOptions
   // Where memory can't be had the compiler aborts; so does a bug, but with little memory in use.
   const bool large = status.peak_resident_bytes > limits::kBuilderMemoryBytes / 2;
   if (status.code == child::kExitOutOfMemory || (status.signal == SIGABRT && large)) return over_memory();
+  // Nothing in the bundle sends this: somebody else did, mostly the kernel.
+  if (status.signal == SIGKILL)
+    return fail(Code::kUnavailable, "the builder was killed; the machine may be out of memory: try again");
   if (status.signal != 0) {
     return over(
-        "the process that unpacks, validates and compiles " + child::exit_sentence(status) +
-            " on this bundle",
+        "on this bundle, the process that unpacks, validates and compiles " + child::exit_sentence(status),
         "this is a fault of subako or of its compiler, met by this bundle: report it with the bundle");
   }
-  return fail(Code::kInternal, "the builder process " + child::exit_sentence(status) + " without an answer");
+  return fail(Code::kInternal, "the builder process gave no answer: it " + child::exit_sentence(status));
 }
 
 std::optional<BuildPhase> phase_of(const child::Progress& progress) {
@@ -70,10 +81,6 @@ std::optional<BuildPhase> phase_of(const child::Progress& progress) {
     default:
       return std::nullopt;
   }
-}
-
-std::unexpected<Error> misbehaved(const std::string& how) {
-  return fail(Code::kInternal, "the builder process " + how + " and was ended");
 }
 
 // The word in a message; none where it is progress.
@@ -104,6 +111,23 @@ Result<std::optional<BuilderWord>> word_of(const child::Frame& frame, const Buil
   }
 }
 
+// What came of a builder from which nothing more comes: `failure` where that isn't because it closed.
+Task<Result<BuilderWord>> last_word(std::shared_ptr<Channel> channel, std::optional<Error> failure,
+                                    NodeOptions options) {
+  using std::chrono::milliseconds;
+  const auto code = failure ? std::optional(failure->code) : std::nullopt;
+  const bool talks_on = code == Code::kTimeout || code == Code::kInvalid || code == Code::kTooLarge;
+  if (talks_on) channel->kill();
+  const child::ExitStatus status = co_await channel->ended(talks_on ? milliseconds(0) : limits::kChildExit);
+  if (code == Code::kTimeout) co_return over_wall(options);
+  if (talks_on) co_return misbehaved("broke the protocol (" + failure->message + ")");
+  // A message cut in half by the end of its sender: that end says more.
+  const bool ended_badly = !channel->killed() && (status.signal != 0 || status.code != 0);
+  if (failure && !ended_badly) co_return std::unexpected(*std::move(failure));
+  if (channel->killed()) co_return misbehaved("closed its connection without an answer, went on");
+  co_return judge_end(status, options);
+}
+
 }  // namespace
 
 Task<Result<BuilderWord>> run_builder(asio::io_context& io, NodeOptions options, BuilderJob job) {
@@ -113,14 +137,10 @@ Task<Result<BuilderWord>> run_builder(asio::io_context& io, NodeOptions options,
   CO_TRY_VOID(channel->send(std::move(first)));
   for (;;) {
     auto frame = co_await channel->receive(deadline);
-    if (!frame && frame.error().code == Code::kTimeout) {
-      channel->kill();
-      (void)co_await channel->ended(std::chrono::milliseconds(0));
-      co_return over_wall(options);
-    }
     if (!frame || !*frame) {
-      const child::ExitStatus status = co_await channel->ended(limits::kChildExit);
-      co_return judge_end(status, options);
+      std::optional<Error> failure;
+      if (!frame) failure = std::move(frame).error();
+      co_return co_await last_word(channel, std::move(failure), options);
     }
     auto word = word_of(**frame, job);
     if (word && !*word) continue;

@@ -19,7 +19,8 @@ struct BuilderJob {
 };
 
 // The builder's last word, after its process has ended: built, packed, or why not. Over its limits of CPU
-// time, wall time or memory, or crashed: a refusal by M6 that tells which.
+// time, wall time or memory, or crashed: a refusal by M6 that tells which. Killed by somebody else, or not
+// to be heard: an Error.
 [[nodiscard]] Task<Result<std::variant<child::Built, child::Packed, Refused>>> run_builder(
     asio::io_context& io, NodeOptions options, BuilderJob job);
 

@@ -80,7 +80,8 @@ class CallWatch {
   // The guest has been given to a worker.
   virtual void started() {}
   // Live stderr, raw, after a gap of `left_out` bytes. The reader says taken() when it has done with the
-  // text: at most limits::kStderrInFlightBytes are on their way to a slow one.
+  // text: at most limits::kStderrInFlightBytes are on their way to a slow one. At the end of the call comes
+  // what of the kept stderr hasn't come before (C7), at most limits::kStderrKeptBytes.
   virtual void stderr_arrived(uint64_t left_out, std::string_view text) = 0;
 
   void taken(uint32_t bytes) {

@@ -33,25 +33,40 @@ Task<bool> readable(asio::io_context& io, asio::posix::stream_descriptor& descri
 
 }  // namespace
 
-Result<std::shared_ptr<Channel>> Channel::start(asio::io_context& io, const child::SpawnOptions& options) {
+Result<std::shared_ptr<Channel>> Channel::start(asio::io_context& io, const child::SpawnOptions& options,
+                                                size_t queue_bytes) {
   TRY(child::Child child, child::spawn(options));
   Fd socket(fcntl(child.socket(), F_DUPFD_CLOEXEC, 0));
   Fd pidfd(fcntl(child.pidfd(), F_DUPFD_CLOEXEC, 0));
   if (!socket.valid() || !pidfd.valid())
     return std::unexpected(system_error("watching a child process", errno));
-  return std::make_shared<Channel>(io, std::move(child), std::move(socket), std::move(pidfd));
+  return std::make_shared<Channel>(io, std::move(child), std::move(socket), std::move(pidfd), queue_bytes);
 }
 
-Channel::Channel(asio::io_context& io, child::Child child, Fd socket, Fd pidfd)
-    : io_(io), child_(std::move(child)), socket_(io, socket.release()), pidfd_(io, pidfd.release()) {}
+Channel::Channel(asio::io_context& io, child::Child child, Fd socket, Fd pidfd, size_t queue_bytes)
+    : io_(io),
+      child_(std::move(child)),
+      socket_(io, socket.release()),
+      pidfd_(io, pidfd.release()),
+      queue_bytes_(queue_bytes) {}
+
+void Channel::kill() {
+  if (child_.poll_exit()) return;
+  killed_ = true;
+  child_.kill();
+}
 
 Result<void> Channel::send(child::Frame frame) {
+  if (writer_.queued_bytes() + frame.body.size() > queue_bytes_) {
+    return fail(Code::kLimit, "the child process does not read what it is sent: " +
+                                  std::to_string(writer_.queued_bytes()) + " bytes are waiting for it");
+  }
   TRY_VOID(writer_.push(std::move(frame)));
   if (flushing_) return {};
   const auto state = writer_.flush(child_.socket());
   if (!state || *state == child::FrameWriter::State::kDone) return {};
   flushing_ = true;
-  asio::co_spawn(io_, flush_rest(shared_from_this()), asio::detached);
+  asio::co_spawn(io_, flush_rest(shared_from_this()), kUnattended);
   return {};
 }
 
@@ -62,6 +77,7 @@ Task<void> Channel::flush_rest(std::shared_ptr<Channel> self) {
     // A deadline of receive() cancels every wait on the socket, this one too.
     if (error && error != asio::error::operation_aborted) break;
     const auto state = self->writer_.flush(self->child_.socket());
+    if (self->on_sent_) self->on_sent_();
     if (!state || *state == child::FrameWriter::State::kDone) break;
   }
   self->flushing_ = false;
@@ -89,7 +105,7 @@ Task<child::ExitStatus> Channel::ended(std::chrono::milliseconds grace) {
   while (!child_.poll_exit()) {
     const bool in_time = co_await readable(io_, pidfd_, deadline);
     if (in_time) continue;
-    child_.kill();
+    kill();
     (void)co_await readable(io_, pidfd_, std::nullopt);
   }
   co_return *child_.poll_exit();

@@ -142,7 +142,8 @@ Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
       std::ranges::min_element(workers_, {}, [](const auto& worker) { return worker->slots_taken; });
   const bool idle = least != workers_.end() && (*least)->slots_taken == 0;
   if (!idle && workers_.size() < options_.workers) {
-    TRY(auto worker, WorkerLink::start(io_, options_.child_executable, options_.guests_per_worker));
+    TRY(auto worker, WorkerLink::start(io_, options_.child_executable, options_.guests_per_worker,
+                                       options_.worker_queue_bytes));
     return workers_.emplace_back(std::move(worker));
   }
   if (least == workers_.end() || (*least)->slots_taken >= options_.guests_per_worker) return nullptr;
@@ -180,19 +181,20 @@ Task<Result<Node::Impl::Ran>> Node::Impl::run(BuiltPackagePtr package, StartRun 
   if (!slot) co_return Ran{protocol::WasCancelled{}, nullptr, ms_since(begin), 0};
   const std::shared_ptr<WorkerLink> worker = slot->worker;
   // A worker that can't even begin is our failure, not this call's.
-  if (auto ready = co_await worker->ready(); !ready)
-    co_return fail(Code::kInternal, std::move(ready).error());
+  auto ready = co_await worker->ready(watch);
+  if (!ready) co_return fail(Code::kInternal, std::move(ready).error());
   Ran ran{protocol::WasCancelled{}, worker, ms_since(begin), 0};
+  if (!*ready) co_return ran;
   const Time queued = now();
-  auto module = co_await worker->load(package);
+  auto module = co_await worker->load(package, watch);
   ran.load_ms = ms_since(queued);
   if (!module && worker->dead()) {
     ran.end = host_crash(std::move(module).error().message);
     co_return ran;
   }
   if (!module) co_return std::unexpected(std::move(module).error());
-  if (watch != nullptr && watch->cancelled()) co_return ran;
-  start.message.set_module(*module);
+  if (!*module || (watch != nullptr && watch->cancelled())) co_return ran;
+  start.message.set_module(**module);
   const auto allowed = std::chrono::milliseconds(start.message.timeout_ms()) + options_.worker_silence;
   auto ended = co_await worker->run(std::move(start.message), std::move(start.descriptors), allowed, watch);
   if (ended) {

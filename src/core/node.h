@@ -5,10 +5,12 @@
 // Single-threaded: everything happens on the io_context's thread, and a child lives no longer than that
 // thread. Awaitables return an Error only where we or the machine failed, or the caller asked for what can't
 // be; what a bundle or a guest does is data. Calls may outlive the Node only by their frames: destroying it
-// kills its children, and a call that still runs ends as Crash, cause host.
+// kills its children, and a call that still runs ends as Crash, cause host. A call is begun while its Node
+// lives.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +33,7 @@ struct NodeOptions {
   std::chrono::seconds builder_cpu = limits::kBuilderCpu;
   std::chrono::milliseconds builder_wall = limits::kBuilderWall;
   std::chrono::milliseconds worker_silence = limits::kWorkerSilence;
+  size_t worker_queue_bytes = 2 * size_t{limits::kFrameBytes};  // held for a worker that doesn't read
 };
 
 class Node {

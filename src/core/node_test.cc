@@ -1,14 +1,16 @@
 #include "core/node.h"
 
 #include <fcntl.h>
-#include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <set>
+#include <stdexcept>
 
+#include "child/envelope.h"
 #include "core/asio.h"
 #include "core/render.h"
 
@@ -35,7 +37,7 @@ class Watch : public CallWatch {
 
 class NodeTest : public testing::Test {
  protected:
-  NodeTest() : scratch_(*Scratch::create(testing::TempDir())) { google::protobuf::SetLogHandler(nullptr); }
+  NodeTest() : scratch_(*Scratch::create(testing::TempDir())) { child::silence_decoding(); }
 
   void make_node(uint32_t workers = 1, uint32_t guests = 10, std::chrono::milliseconds builder_wall = 30s) {
     NodeOptions options;
@@ -45,6 +47,7 @@ class NodeTest : public testing::Test {
     options.builder_cpu = 1s;
     options.builder_wall = builder_wall;
     options.worker_silence = 300ms;
+    options.worker_queue_bytes = 64 * limits::kKiB;
     node_ = std::make_unique<Node>(io_, scratch_, options);
     trees_.tmp = Fd(open(folder("tmp").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
@@ -69,11 +72,21 @@ class NodeTest : public testing::Test {
     return *std::move(out);
   }
 
-  Result<Node::BuildResult> build(const std::string& mode, std::function<void(BuildPhase)> progress = {}) {
+  // The text of the bundle says what the builder is to do.
+  static BundleSource bundle(const std::string& mode) {
     BundleSource source;
     source.file = Fd(memfd_create("bundle", MFD_CLOEXEC));
     EXPECT_EQ(write(source.file.get(), mode.data(), mode.size()), static_cast<ssize_t>(mode.size()));
-    return wait(node_->build(std::move(source), std::move(progress)));
+    return source;
+  }
+  Result<Node::BuildResult> build(const std::string& mode, std::function<void(BuildPhase)> progress = {}) {
+    return wait(node_->build(bundle(mode), std::move(progress)));
+  }
+  template <class Then>
+  void begin_build(const std::string& mode, Then then) {
+    asio::co_spawn(
+        io_, node_->build(bundle(mode), {}),
+        [then](const std::exception_ptr&, Result<Node::BuildResult> result) { then(std::move(result)); });
   }
   BuiltPackagePtr built(const std::string& mode = "good") { return std::get<BuiltPackagePtr>(*build(mode)); }
 
@@ -84,7 +97,7 @@ class NodeTest : public testing::Test {
          {"answer",      "where",      "who",       "die",         "segv",         "garbage",
           "no_message",  "half_frame", "two_ended", "unknown_run", "no_outcome",   "bad_cause",
           "no_json",     "not_utf8",   "no_result", "much_stderr", "stderr_flood", "stderr",
-          "stderr_rest", "hold",       "release",   "silent",      "deaf"}) {
+          "stderr_rest", "hold",       "release",   "silent",      "deaf",         "chatter"}) {
       package_.tools.push_back({});
       package_.tools.back().name = name;
     }
@@ -136,13 +149,28 @@ TEST_F(NodeTest, builds_and_seals) {
 }
 
 TEST_F(NodeTest, a_builder_over_its_limits_is_a_refusal_that_names_the_limit) {  // spec: M6
-  for (const auto& [mode, found] : std::vector<std::pair<std::string, std::string>>{
-           {"spin", "took more than 1 s of CPU time"},
-           {"silent", "took longer than 1 s"},
-           {"segv", "was killed by signal 11 (Segmentation fault)"},
-           {"memory", "needed more than 2 GiB of memory"}}) {
-    make_node(1, 1, mode == "silent" ? 1s : 30s);
-    const auto result = build(mode);
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"spin", "took more than 1 s of CPU time"},
+      {"spin on", "took more than 1 s of CPU time"},
+      {"segv",
+       "on this bundle, the process that unpacks, validates and compiles was killed by signal 11 "
+       "(Segmentation fault)"},
+      {"memory", "needed more than 2 GiB of memory"},
+      {"silent", "took longer than 1 s"}};
+  // All at once: some take seconds.
+  std::map<std::string, Result<Node::BuildResult>> results;
+  std::vector<std::unique_ptr<Node>> nodes;
+  for (const std::chrono::milliseconds wall : {30'000ms, 1000ms}) {
+    nodes.push_back(std::move(node_));
+    make_node(1, 1, wall);
+    for (const auto& [mode, found] : rows) {
+      if ((mode == "silent") == (wall == 1s))
+        begin_build(mode, [&results, mode](auto result) { results.emplace(mode, std::move(result)); });
+    }
+  }
+  while (results.size() < rows.size()) io_.run_one();
+  for (const auto& [mode, found] : rows) {
+    const auto& result = results.at(mode);
     ASSERT_TRUE(result) << mode << result.error().message;
     const auto* refused = std::get_if<Refused>(&*result);
     ASSERT_NE(refused, nullptr) << mode;
@@ -169,6 +197,33 @@ TEST_F(NodeTest, a_misbehaving_builder_is_our_fault) {
   }
 }
 
+TEST_F(NodeTest, a_builder_killed_by_others_is_not_the_bundles_fault) {  // spec: M6
+  make_node();
+  for (const char* mode : {"killed", "half, killed"}) {
+    const auto result = build(mode);
+    ASSERT_FALSE(result) << mode << ": " << std::get<Refused>(*result).refusals.at(0).message;
+    EXPECT_EQ(result.error().code, Code::kUnavailable) << mode;
+    EXPECT_EQ(result.error().message, "the builder was killed; the machine may be out of memory: try again")
+        << mode;
+  }
+}
+
+TEST_F(NodeTest, a_builder_that_falls_silent_is_told_by_how_it_did) {
+  make_node();
+  for (const auto& [mode, sentence] : std::vector<std::pair<std::string, std::string>>{
+           {"exit", "the builder process gave no answer: it exited with status 3"},
+           {"half", "the other process closed the connection in the middle of a frame"},
+           {"hangs up", "the builder process closed its connection without an answer, went on and was ended"},
+           {"garbage",
+            "the builder process broke the protocol (a frame of 4294967295 bytes was announced; at most "
+            "8388608 "
+            "are taken) and was ended"}}) {
+    const auto result = build(mode);
+    ASSERT_FALSE(result) << mode;
+    EXPECT_EQ(result.error().message, sentence);
+  }
+}
+
 TEST_F(NodeTest, a_missing_child_is_one_sentence) {
   node_ = std::make_unique<Node>(io_, scratch_, NodeOptions{.child_executable = "/nowhere/subako-child"});
   EXPECT_EQ(build("good").error().message,
@@ -189,6 +244,56 @@ TEST_F(NodeTest, a_crash_at_upload_is_a_refusal) {  // spec: U2 U4
   EXPECT_EQ(refused.refusals.at(0).rule, "C9");
   EXPECT_EQ(refused.refusals.at(0).message, "the guest trapped");
   EXPECT_EQ(refused.stderr_tail, "last words \xef\xbf\xbd");
+}
+
+TEST_F(NodeTest, all_that_was_refused_before_a_crash_is_told_with_it) {  // spec: U4
+  make_node();
+  const auto check = wait(node_->upload_check(built("upload faults and crash"), nullptr));
+  const auto& refused = std::get<Refused>(check->verdict);
+  ASSERT_EQ(refused.refusals.size(), 2U);
+  EXPECT_EQ(refused.refusals.at(0).message, "the guest trapped");
+  EXPECT_EQ(refused.refusals.at(1).rule, "U3");
+  EXPECT_EQ(refused.refusals.at(1).message, "a name is missing");
+  ASSERT_EQ(refused.warnings.size(), 1U);
+  EXPECT_EQ(refused.warnings.at(0).message, "a $ref to elsewhere");
+}
+
+TEST_F(NodeTest, two_calls_of_a_module_that_cannot_be_loaded_fail_at_once) {
+  make_node();
+  check();
+  const std::string pid = text(call("who"));
+  CheckedPackage bad;
+  bad.built = built("bad module");
+  bad.tools = package_.tools;
+  std::vector<Result<CallRecord>> ends;
+  const auto begin = now();
+  for (int i = 0; i < 2; ++i) {
+    CallRequest request{.package = &bad, .tool = "answer", .arguments = "{}", .trees = &trees_};
+    asio::co_spawn(
+        io_, node_->call(std::move(request), nullptr),
+        [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(std::move(record)); });
+  }
+  while (ends.size() < 2) io_.run_one();
+  EXPECT_LT(now() - begin, 2s);
+  for (const auto& end : ends) {
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().code, Code::kInternal);
+    EXPECT_EQ(end.error().message, "the worker could not load the compiled module: it is damaged");
+  }
+  EXPECT_EQ(text(call("who")), pid) << "the worker lives";
+}
+
+TEST_F(NodeTest, a_module_that_cannot_be_handed_over_leaves_nothing_behind) {
+  make_node();
+  auto package = std::make_shared<BuiltPackage>();  // its module is no descriptor
+  package->name = "sample";
+  const auto begin = now();
+  for (int i = 0; i < 2; ++i) {
+    const auto checked = wait(node_->upload_check(package, nullptr));
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().message, "handing a module to a worker: Bad file descriptor");
+  }
+  EXPECT_LT(now() - begin, 2s);
 }
 
 TEST_F(NodeTest, what_an_upload_reports_is_bounded_and_checked) {  // spec: U3
@@ -305,6 +410,75 @@ TEST_F(NodeTest, a_worker_that_does_not_confirm_a_cancel_is_killed) {  // spec: 
   EXPECT_EQ(text(wait(task("deaf", &watch, 60s))),
             "host: the worker process did not confirm a cancel in time and was ended");
   EXPECT_LT(now() - begin, 2s);
+}
+
+// Cancels a call 50 ms after it began, and tells how long it took to end after that.
+TEST_F(NodeTest, cancels_while_the_worker_is_not_ready_or_does_not_take_the_module) {  // spec: C12
+  for (const auto& [guests, module] :
+       std::vector<std::pair<uint32_t, std::string>>{{13, "good"}, {10, "never loads"}}) {
+    make_node(1, guests);
+    package_ = {};
+    check(module);
+    Watch watch;
+    Time cancelled_at;
+    asio::steady_timer timer(io_, 50ms);
+    timer.async_wait([&](const boost::system::error_code&) {
+      cancelled_at = now();
+      watch.cancel();
+    });
+    const auto record = wait(task("answer", &watch));
+    EXPECT_LT(now() - cancelled_at, 100ms) << module;
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(record->outcome)) << text(record);
+    EXPECT_FALSE(watch.is_started);
+    Watch of_check;
+    timer.expires_after(50ms);
+    timer.async_wait([&](const boost::system::error_code&) { of_check.cancel(); });
+    const auto checked = wait(node_->upload_check(package_.built, &of_check));
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code, Code::kCancelled);
+    if (guests == 13) continue;
+    package_.built = built();
+    EXPECT_EQ(text(call("answer")), "hello") << "the worker lives";
+  }
+}
+
+TEST_F(NodeTest, a_worker_that_does_not_read_is_ended) {
+  make_node();
+  check();
+  Watch watch;
+  EXPECT_EQ(text(wait(task("chatter", &watch, 60s))),
+            "host: the worker process did not read what it was sent and was ended");
+}
+
+TEST_F(NodeTest, many_large_calls_at_once_wait_for_the_worker_to_read) {
+  make_node(1, 100);
+  check();
+  const std::string large = R"({"a":")" + std::string(20'000, 'x') + "\"}";
+  std::vector<std::string> ends;
+  for (int i = 0; i < 100; ++i) {
+    CallRequest request{.package = &package_, .tool = "answer", .arguments = large, .trees = &trees_};
+    asio::co_spawn(
+        io_, node_->call(std::move(request), nullptr),
+        [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(text(record)); });
+  }
+  while (ends.size() < 100) io_.run_one();
+  EXPECT_EQ(ends, std::vector<std::string>(100, "else"));
+}
+
+TEST_F(NodeTest, what_a_watch_throws_is_not_swallowed) {
+  struct Throws : Watch {
+    void stderr_arrived(uint64_t, std::string_view) override { throw std::logic_error("a bug"); }
+  };
+  make_node();
+  check();
+  Throws watch;
+  bool ended = false;
+  asio::co_spawn(io_, task("stderr", &watch, 5s),
+                 [&](const std::exception_ptr&, const Result<CallRecord>&) { ended = true; });
+  EXPECT_THROW(while (!ended) io_.run_one(), std::logic_error);
+  node_.reset();
+  while (!ended) io_.run_one();
 }
 
 TEST_F(NodeTest, stderr_comes_live_with_credit) {  // spec: C7

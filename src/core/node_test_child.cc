@@ -20,6 +20,7 @@ using namespace subako;
 using namespace subako::child;
 
 constexpr int kSocket = 3;
+constexpr uint32_t kGuestsOfOneNeverReady = 13;
 
 void send(const google::protobuf::MessageLite& message) {
   if (!send_frame(kSocket, {message.SerializeAsString(), {}})) _exit(0);
@@ -87,11 +88,13 @@ class FakeWorker {
     FromWorker out;
     switch (message.request_case()) {
       case ToWorker::kConfigure:
+        if (message.configure().guests() == kGuestsOfOneNeverReady) return;
         out.mutable_ready();
         return send(out);
       case ToWorker::kLoadModule:
         module_ = text_of(descriptors.at(0));
         if (module_ == "die at load") die_of(SIGSEGV);
+        if (module_ == "never loads") return;
         out.mutable_module_loaded()->set_module(message.load_module().module());
         if (module_ == "bad module") out.mutable_module_loaded()->set_error("it is damaged");
         return send(out);
@@ -160,6 +163,9 @@ class FakeWorker {
       out.mutable_ended()->set_stderr_left_out(4);
       return send(out);
     }
+    if (tool == "chatter") {
+      for (;;) send(stderr_of(id, 0, "x"));  // each is answered by a credit, which is never read
+    }
     if (tool == "hold") return held_.push_back(id);
     if (tool == "release") {
       for (const uint64_t held : held_) send(text(held, "held"));
@@ -177,6 +183,15 @@ class FakeWorker {
     if (module_ == "upload crash") {
       ended.mutable_crashed()->set_cause("trap");
       ended.mutable_crashed()->set_message("the guest trapped");
+      return send(out);
+    }
+    if (module_ == "upload faults and crash") {
+      ended.mutable_crashed()->set_cause("trap");
+      ended.mutable_crashed()->set_message("the guest trapped");
+      Refusal& refusal = *ended.mutable_crashed()->add_refusals();
+      refusal.set_rule("U3");
+      refusal.set_message("a name is missing");
+      ended.mutable_crashed()->add_warnings()->set_message("a $ref to elsewhere");
       return send(out);
     }
     if (module_ == "upload host fault") {
@@ -234,7 +249,21 @@ class FakeWorker {
   if (mode == "spin") {
     for (;;) asm volatile("");
   }
+  if (mode == "spin on") {
+    (void)signal(SIGXCPU, SIG_IGN);
+    for (;;) asm volatile("");
+  }
   if (mode == "silent") pause();
+  if (mode == "killed") raise(SIGKILL);
+  if (mode == "half" || mode == "half, killed") {
+    send_raw(std::string("\x03\0\0\0\0\0\0\0a", 9));
+    if (mode == "half, killed") raise(SIGKILL);
+    _exit(0);
+  }
+  if (mode == "hangs up") {
+    close(kSocket);
+    pause();
+  }
   if (mode == "segv") die_of(SIGSEGV);
   if (mode == "memory") _exit(77);
   if (mode == "exit") _exit(3);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "core/render.h"
 #include "protocol/call_result.h"
 #include "protocol/json.h"
+#include "protocol/names.h"
 
 namespace subako::core {
 
@@ -213,7 +215,11 @@ std::expected<UploadReport, std::string> upload_report_of(child::Ended ended) {
     if (crash.cause == protocol::Cause::kHost) {
       report.host_fault = std::move(crash);
     } else {
-      report.verdict = Refused{{refusal_of(crash)}, {}, tail};
+      // What it broke before it crashed is told too (U4).
+      report.warnings = warnings_of(ended.crashed().warnings());
+      Refused refused{{refusal_of(crash)}, report.warnings, tail};
+      std::ranges::move(refusals_of(ended.crashed().refusals()), std::back_inserter(refused.refusals));
+      report.verdict = std::move(refused);
     }
   } else if (ended.has_answered()) {
     report.warnings = warnings_of(ended.answered().warnings());
@@ -230,9 +236,7 @@ std::expected<UploadReport, std::string> upload_report_of(child::Ended ended) {
 
 std::expected<BuiltPackage, std::string> built_of(const child::Built& built) {
   const std::string& name = built.name();
-  const bool named = !name.empty() && name.size() <= limits::kNameChars &&
-                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
-  if (!named) return Misbehaviour("gave a package a name that none can have");
+  if (protocol::name_fault(name)) return Misbehaviour("gave a package a name that none can have");
   if (built.has_description() && utf8::count(built.description()) > limits::kDescriptionChars) {
     return Misbehaviour("gave a package a description that is too long");
   }

@@ -25,7 +25,7 @@ struct UploadReport {
   Warnings warnings;
   Measures measures;
 };
-// A crash of the guest is a refusal (U2), by the rule that it broke.
+// A crash of the guest is a refusal (U2), by the rule that it broke; then come those from before it.
 [[nodiscard]] std::expected<UploadReport, std::string> upload_report_of(child::Ended ended);
 
 // Of a builder; files are left to the caller.

@@ -50,6 +50,22 @@ TEST(Report, a_crash_at_upload_names_its_rule) {  // spec: U2
   }
 }
 
+TEST(Report, a_crash_at_upload_comes_before_what_was_refused_before_it) {  // spec: U4
+  child::Ended ended;
+  ended.mutable_crashed()->set_cause("exit_code");
+  ended.mutable_crashed()->set_message("exited with code 7");
+  for (const char* rule : {"U2", "U3"}) ended.mutable_crashed()->add_refusals()->set_rule(rule);
+  ended.mutable_crashed()->add_warnings()->set_rule("U3");
+  auto report = upload_report_of(ended);
+  ASSERT_TRUE(report);
+  const auto& refused = std::get<Refused>(report->verdict);
+  std::string rules;
+  for (const Refusal& refusal : refused.refusals) rules += refusal.rule + " ";
+  EXPECT_EQ(rules, "C9 U2 U3 ");
+  EXPECT_EQ(refused.warnings.size(), 1U);
+  EXPECT_EQ(report->warnings.size(), 1U);
+}
+
 TEST(Report, a_backtrace_is_bounded) {
   child::Ended ended;
   ended.mutable_crashed()->set_cause("trap");

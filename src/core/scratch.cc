@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <vector>
 
@@ -18,18 +18,39 @@ namespace subako::core {
 
 namespace {
 
-constexpr std::string_view kPrefix = "subako-";
+constexpr std::string_view kPrefix = ".subako-scratch-";
 constexpr size_t kNameBytes = kPrefix.size() + 6;  // of mkdtemp
 constexpr const char* kLock = "lock";
-constexpr time_t kUnlockedAge =
-    60;  // seconds in which a folder may be without its lock: its process is just making it
+constexpr std::string_view kMagic =
+    "subako scratch folder 1: removed with all in it once no process holds this lock\n";
 
 Fd open_folder(int parent, const char* name) {
   return Fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool lock_free(int lock) {
+bool take_lock(int lock) {
   return flock(lock, LOCK_EX | LOCK_NB) == 0;
+}
+
+bool write_magic(int lock) {
+  return pwrite(lock, kMagic.data(), kMagic.size(), 0) == static_cast<ssize_t>(kMagic.size());
+}
+
+bool has_magic(int lock) {
+  std::array<char, kMagic.size()> begin{};
+  const ssize_t n = pread(lock, begin.data(), begin.size(), 0);
+  return n == static_cast<ssize_t>(begin.size()) && std::string_view(begin.data(), begin.size()) == kMagic;
+}
+
+// The lock of a folder that one of ours has made; invalid where nothing proves that. The magic is written by
+// who already holds the lock: a lock that has it and is free has no living owner.
+Fd open_lock_of_ours(int folder) {
+  struct stat s{};
+  if (fstat(folder, &s) != 0 || s.st_uid != geteuid() || (s.st_mode & 0777U) != 0700U) return Fd();
+  Fd lock(openat(folder, kLock, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!lock.valid() || fstat(lock.get(), &s) != 0 || !S_ISREG(s.st_mode) || s.st_uid != geteuid())
+    return Fd();
+  return has_magic(lock.get()) ? std::move(lock) : Fd();
 }
 
 bool still_there(int file) {
@@ -37,20 +58,26 @@ bool still_there(int file) {
   return fstat(file, &s) == 0 && s.st_nlink > 0;
 }
 
-// Is nobody alive behind this folder? Where so, `lock` holds its lock, so that only one sweeps it.
-bool stale(int folder, Fd& lock) {
-  struct stat s{};
-  if (fstat(folder, &s) != 0 || s.st_uid != geteuid()) return false;
-  lock = Fd(openat(folder, kLock, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
-  if (lock.valid()) return lock_free(lock.get());
-  return errno == ENOENT && s.st_ctime + kUnlockedAge < time(nullptr);
-}
-
-// The lock goes last: until then it says that somebody is at work.
+// The lock goes last: until then it says whose folder this is.
 void remove_scratch(int parent, const char* name, int folder) {
   if (!remove_contents(folder, kLock)) return;
   (void)unlinkat(folder, kLock, 0);
   (void)unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+// A name like ours proves nothing: what lies in a folder without our lock belongs to somebody. Only an empty
+// one goes, as one of ours may be that was killed right after it made it.
+void sweep_one(int parent, const char* name) {
+  const Fd folder = open_folder(parent, name);
+  if (!folder.valid()) return;
+  const Fd lock = open_lock_of_ours(folder.get());
+  if (!lock.valid()) {
+    struct stat s{};
+    if (fstat(folder.get(), &s) == 0 && s.st_uid == geteuid()) (void)unlinkat(parent, name, AT_REMOVEDIR);
+    return;
+  }
+  // Whoever takes the lock sweeps; another sweeper may have been done meanwhile.
+  if (take_lock(lock.get()) && still_there(lock.get())) remove_scratch(parent, name, folder.get());
 }
 
 std::vector<std::string> candidates(int parent) {
@@ -70,11 +97,23 @@ std::vector<std::string> candidates(int parent) {
 }
 
 void sweep(int parent) {
-  for (const std::string& name : candidates(parent)) {
-    const Fd folder = open_folder(parent, name.c_str());
-    Fd lock;
-    if (folder.valid() && stale(folder.get(), lock)) remove_scratch(parent, name.c_str(), folder.get());
-  }
+  for (const std::string& name : candidates(parent)) sweep_one(parent, name.c_str());
+}
+
+// Makes the lock, held and then marked as ours. `gone`: a sweeper took the folder for one that was left.
+struct Locking {
+  Fd lock;
+  int error = 0;
+  bool gone = false;
+};
+Locking lock_folder(int folder) {
+  Fd lock(openat(folder, kLock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock.valid()) return {Fd(), errno, errno == ENOENT};
+  errno = ENOSPC;  // where the magic is written by half
+  if (take_lock(lock.get()) && write_magic(lock.get())) return {std::move(lock), 0, false};
+  const int error = errno;
+  (void)unlinkat(folder, kLock, 0);
+  return {Fd(), error, false};
 }
 
 }  // namespace
@@ -107,11 +146,14 @@ Result<Scratch> Scratch::create(const std::string& parent_path) {
     }
     std::string name = path.substr(path.rfind('/') + 1);
     Fd folder = open_folder(parent.get(), name.c_str());
-    Fd lock(openat(folder.get(), kLock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!lock.valid()) return std::unexpected(system_error("making the lock of " + path, errno));
-    // A sweeper may have come between the making and the locking: it owns the folder then, or has removed it already.
-    if (!lock_free(lock.get()) || !still_there(lock.get())) continue;
-    return Scratch(std::move(parent), std::move(name), std::move(folder), std::move(lock), std::move(path));
+    Locking locking = folder.valid() ? lock_folder(folder.get()) : Locking{Fd(), errno, errno == ENOENT};
+    if (!locking.lock.valid()) {
+      (void)unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+      if (locking.gone) continue;
+      return std::unexpected(system_error("making the lock of " + path, locking.error));
+    }
+    return Scratch(std::move(parent), std::move(name), std::move(folder), std::move(locking.lock),
+                   std::move(path));
   }
   return fail(Code::kUnavailable, "no temporary folder could be locked in " + parent_path + "; try again");
 }

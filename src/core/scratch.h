@@ -1,8 +1,9 @@
 // Where a process of ours keeps what it needs only while it runs: unpacked assets, temporary Volumes.
 //
-// One folder `subako-XXXXXX` (0700) in $TMPDIR or /tmp, with a lock file that is held as long as its process
-// lives. It is removed with the object; one that a killed process has left (its lock is free, it is ours) is
-// removed by the next create(). Folders made within don't outlive the Scratch.
+// One folder `.subako-scratch-XXXXXX` (0700) in $TMPDIR or /tmp, with a lock file that says what it is and is
+// held as long as its process lives. It is removed with the object; one that a killed process has left (ours
+// by owner, mode and lock file, and that lock is free) is removed by the next create(). A folder without our
+// lock file is never emptied, whatever its name and age. Folders made within don't outlive the Scratch.
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -76,17 +80,85 @@ TEST_F(ScratchTest, sweeps_what_a_killed_process_left) {
 
 TEST_F(ScratchTest, leaves_the_living_and_what_is_not_a_scratch) {
   auto first = Scratch::create(parent_);
-  std::filesystem::create_directory(parent_ + "/subako-longer-name");
-  std::filesystem::create_directory(parent_ +
-                                    "/subako-fresh1");  // no lock yet: it may be being made just now
+  std::filesystem::create_directory(parent_ + "/.subako-scratch-longer-name");
   std::filesystem::create_directory(parent_ + "/precious");
   std::ofstream(parent_ + "/precious/file") << "x";
-  std::filesystem::create_symlink("precious", parent_ + "/subako-linked");
+  std::filesystem::create_symlink("precious", parent_ + "/.subako-scratch-linked");
   auto second = Scratch::create(parent_);
   EXPECT_TRUE(std::filesystem::exists(first->path()));
-  EXPECT_TRUE(std::filesystem::exists(parent_ + "/subako-longer-name"));
-  EXPECT_TRUE(std::filesystem::exists(parent_ + "/subako-fresh1"));
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/.subako-scratch-longer-name"));
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/.subako-scratch-linked"));
   EXPECT_TRUE(std::filesystem::exists(parent_ + "/precious/file"));
+}
+
+TEST_F(ScratchTest, a_full_folder_without_our_lock_is_never_touched) {
+  // Copies of a true lock, each wrong in one way.
+  std::string magic;
+  {
+    auto scratch = Scratch::create(parent_);
+    std::ifstream lock(scratch->path() + "/lock");
+    std::getline(lock, magic);
+    ASSERT_FALSE(magic.empty());
+  }
+  const std::string base = parent_ + "/.subako-scratch-";
+  const auto make = [](const std::string& folder, mode_t mode, const std::string& lock) {
+    ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+    std::ofstream(folder + "/precious") << "x";
+    if (!lock.empty()) std::ofstream(folder + "/lock") << lock;
+    ASSERT_EQ(chmod(folder.c_str(), mode), 0);
+    // Older than any process: age proves nothing.
+    const std::array<timespec, 2> old{timespec{1000, 0}, timespec{1000, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, folder.c_str(), old.data(), 0), 0);
+  };
+  make(parent_ + "/subako-volume", 0700, "");
+  make(base + "nolock", 0700, "");
+  make(base + "others", 0700, "another program's\n");
+  make(base + "shortm", 0700, magic.substr(0, magic.size() - 1));
+  make(base + "opened", 0755, magic + "\n");
+  make(base + "linked", 0700, "");
+  std::ofstream(parent_ + "/elsewhere") << magic << "\n";
+  std::filesystem::create_symlink("../elsewhere", base + "linked/lock");
+  make(base + "fifolk", 0700, "");
+  ASSERT_EQ(mkfifo((base + "fifolk/lock").c_str(), 0600), 0);
+  make(base + "oldone", 0700, magic + "\n");  // in no way wrong: so the others are left for what is
+  std::filesystem::create_directory(base + "empty1");
+
+  auto scratch = Scratch::create(parent_);
+  ASSERT_TRUE(scratch) << scratch.error().message;
+  EXPECT_TRUE(std::filesystem::exists(parent_ + "/subako-volume/precious"));
+  for (const char* name : {"nolock", "others", "shortm", "opened", "linked", "fifolk"})
+    EXPECT_TRUE(std::filesystem::exists(base + name + "/precious")) << name;
+  EXPECT_FALSE(std::filesystem::exists(base + "oldone"));
+  EXPECT_FALSE(std::filesystem::exists(base + "empty1")) << "an empty one holds nothing to lose";
+}
+
+// What a child process of the test does with a limit on itself; false where it failed.
+template <class Act>
+bool in_a_child(const Act& act) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(act() ? 0 : 1);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(ScratchTest, leaves_nothing_where_its_lock_cannot_be_made) {
+  EXPECT_TRUE(in_a_child([&] {
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{0, 0};
+    return setrlimit(RLIMIT_FSIZE, &none) == 0 && !Scratch::create(parent_);
+  })) << "no byte can be written";
+  EXPECT_EQ(entries(), 0U);
+  EXPECT_TRUE(in_a_child([&] {
+    if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
+      for (int fd = 3; fd < 1024; ++fd) close(fd);
+    }
+    const rlimit two_more{5, 5};  // the parent and the folder; then the lock has none
+    const auto scratch =
+        setrlimit(RLIMIT_NOFILE, &two_more) == 0 ? Scratch::create(parent_) : fail(Code::kInternal, "");
+    return !scratch && scratch.error().message.starts_with("making the lock of ");
+  })) << "no descriptor is left";
+  EXPECT_EQ(entries(), 0U);
 }
 
 TEST_F(ScratchTest, names_the_folder_that_is_missing) {

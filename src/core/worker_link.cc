@@ -10,17 +10,30 @@
 
 namespace subako::core {
 
+namespace {
+
+child::Ended cancelled_before_it_began() {
+  child::Ended ended;
+  ended.mutable_cancelled();
+  return ended;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, const std::string& executable,
-                                                      uint32_t guests) {
+                                                      uint32_t guests, size_t queue_bytes) {
   child::SpawnOptions options;
   options.executable = executable;
   options.arguments = {"worker"};
-  TRY(auto channel, Channel::start(io, options));
-  auto link = std::make_shared<WorkerLink>(io, std::move(channel));
+  TRY(auto channel, Channel::start(io, options, queue_bytes));
+  auto link = std::make_shared<WorkerLink>(io, channel);
+  channel->on_sent([weak = std::weak_ptr(link)] {
+    if (const auto self = weak.lock()) self->changed_.notify();
+  });
   child::ToWorker configure;
   configure.mutable_configure()->set_guests(guests);
   link->send(configure);
-  asio::co_spawn(io, read_loop(link), asio::detached);
+  asio::co_spawn(io, read_loop(link), kUnattended);
   return link;
 }
 
@@ -58,24 +71,36 @@ void WorkerLink::die(std::string reason) {
 
 void WorkerLink::send(const child::ToWorker& message, std::vector<Fd> descriptors) {
   child::Frame frame{child::encode(message), std::move(descriptors)};
-  if (const auto sent = channel_->send(std::move(frame)); !sent)
-    die("a message to the worker: " + sent.error().message);
+  const auto sent = channel_->send(std::move(frame));
+  if (sent) return;
+  if (sent.error().code == Code::kLimit)
+    return die("the worker process did not read what it was sent and was ended");
+  die("a message to the worker: " + sent.error().message);
 }
 
-Task<WorkerLink::OrDeath<void>> WorkerLink::ready() {
+Task<WorkerLink::OrDeath<bool>> WorkerLink::wait_until(std::function<bool()> done, Time deadline,
+                                                       CallWatch* watch, const char* did_not) {
   const auto self = shared_from_this();
-  const Time deadline = now() + limits::kWorkerStart;
-  while (!ready_ && !dead()) {
-    if (now() >= deadline) die("the worker process did not get ready in time");
-    if (!dead()) co_await changed_.wait_until(deadline);
+  const CallWatchBinding binding(watch, [this] { changed_.notify(); });
+  while (!dead() && !done()) {
+    if (watch != nullptr && watch->cancelled()) co_return false;
+    if (now() < deadline) {
+      co_await changed_.wait_until(deadline);
+    } else {
+      die("the worker process did not " + std::string(did_not) + " in time and was ended");
+    }
   }
   if (dead()) co_return std::unexpected(*death_);
-  co_return OrDeath<void>{};
+  co_return true;
 }
 
-std::optional<uint64_t> WorkerLink::module_of(const BuiltPackagePtr& package) const {
+Task<WorkerLink::OrDeath<bool>> WorkerLink::ready(CallWatch* watch) {
+  return wait_until([this] { return ready_; }, ready_deadline_, watch, "get ready");
+}
+
+std::optional<WorkerLink::NumberedModule> WorkerLink::module_of(const BuiltPackagePtr& package) const {
   for (const auto& [id, module] : modules_) {
-    if (module.package.lock() == package) return id;
+    if (module->package.lock() == package) return NumberedModule{id, module};
   }
   return std::nullopt;
 }
@@ -84,7 +109,7 @@ void WorkerLink::drop_unused_modules() {
   std::erase_if(modules_, [this](const auto& entry) {
     const auto& [id, module] = entry;
     // One that is still being loaded is answered for later.
-    if (!module.package.expired() || !module.loaded) return false;
+    if (!module->package.expired() || !module->loaded) return false;
     child::ToWorker message;
     message.mutable_drop_module()->set_module(id);
     send(message);
@@ -92,38 +117,46 @@ void WorkerLink::drop_unused_modules() {
   });
 }
 
-Task<Result<uint64_t>> WorkerLink::load(BuiltPackagePtr package) {
+Result<WorkerLink::NumberedModule> WorkerLink::give_module(const BuiltPackagePtr& package) {
+  std::vector<Fd> descriptors;
+  descriptors.emplace_back(fcntl(package->module.get(), F_DUPFD_CLOEXEC, 0));
+  if (!descriptors.front().valid())
+    return std::unexpected(system_error("handing a module to a worker", errno));
+  const uint64_t id = next_id_++;
+  auto module = std::make_shared<Module>(package, now() + limits::kWorkerLoad, std::nullopt);
+  modules_.emplace(id, module);
+  child::ToWorker message;
+  message.mutable_load_module()->set_module(id);
+  send(message, std::move(descriptors));
+  return NumberedModule{id, std::move(module)};
+}
+
+Task<Result<std::optional<uint64_t>>> WorkerLink::load(BuiltPackagePtr package, CallWatch* watch) {
   const auto self = shared_from_this();
   drop_unused_modules();
-  std::optional<uint64_t> id = module_of(package);
-  if (!id) {
-    id = next_id_++;
-    modules_[*id].package = package;
-    std::vector<Fd> descriptors;
-    descriptors.emplace_back(fcntl(package->module.get(), F_DUPFD_CLOEXEC, 0));
-    if (!descriptors.front().valid())
-      co_return std::unexpected(system_error("handing a module to a worker", errno));
-    child::ToWorker message;
-    message.mutable_load_module()->set_module(*id);
-    send(message, std::move(descriptors));
+  std::optional<NumberedModule> given = module_of(package);
+  if (!given) {
+    CO_TRY(given, give_module(package));
   }
-  const Time deadline = now() + limits::kWorkerLoad;
-  while (!dead() && !modules_[*id].loaded) {
-    if (now() >= deadline) die("the worker process did not take the module in time");
-    if (!dead()) co_await changed_.wait_until(deadline);
-  }
-  if (dead()) co_return fail(Code::kUnavailable, *death_);
-  if (const std::string error = *modules_[*id].loaded; !error.empty()) {
-    modules_.erase(*id);
-    co_return fail(Code::kInternal, "the worker could not load the compiled module: " + error);
-  }
-  co_return *id;
+  const std::shared_ptr<Module> module = given->module;
+  // Named: g++ 12 destroys a lambda that owns something twice where it is made within a co_await.
+  std::function<bool()> is_loaded = [module] { return module->loaded.has_value(); };
+  const auto loaded = co_await wait_until(std::move(is_loaded), module->deadline, watch, "take the module");
+  if (!loaded) co_return fail(Code::kUnavailable, loaded.error());
+  if (!*loaded) co_return std::nullopt;
+  if (!module->loaded->empty())
+    co_return fail(Code::kInternal, "the worker could not load the compiled module: " + *module->loaded);
+  co_return given->id;
 }
 
 Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, std::vector<Fd> descriptors,
                                                         std::chrono::milliseconds allowed, CallWatch* watch) {
   const auto self = shared_from_this();
-  if (dead()) co_return std::unexpected(*death_);
+  const Time deadline = now() + allowed;
+  std::function<bool()> has_room = [this] { return channel_->has_room(); };
+  const auto room = co_await wait_until(std::move(has_room), deadline, watch, "read what it was sent");
+  if (!room) co_return std::unexpected(room.error());
+  if (!*room) co_return cancelled_before_it_began();
   Run run(io_, next_id_++, watch);
   start.set_run(run.id);
   start.set_stderr_live(watch != nullptr);
@@ -135,7 +168,6 @@ Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, s
       watch, [this, &run] { cancel(run); }, [this, &run](uint32_t bytes) { taken(run, bytes); });
   if (watch != nullptr) watch->started();
 
-  const Time deadline = now() + allowed;
   while (!run.ended && !dead()) {
     const Time next = run.cancel_deadline ? std::min(*run.cancel_deadline, deadline) : deadline;
     if (now() < next) {
@@ -193,9 +225,11 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
       return std::nullopt;
     case child::FromWorker::kModuleLoaded: {
       const auto module = modules_.find(message->module_loaded().module());
-      if (module == modules_.end() || module->second.loaded)
+      if (module == modules_.end() || module->second->loaded)
         return "answered for a module that it wasn't given";
-      module->second.loaded = message->module_loaded().error();
+      module->second->loaded = message->module_loaded().error();
+      // Those that wait for it hold it; the next call gives it anew.
+      if (!module->second->loaded->empty()) modules_.erase(module);
       changed_.notify();
       return std::nullopt;
     }

@@ -46,17 +46,20 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // The error says why the process couldn't be started.
   [[nodiscard]] static Result<std::shared_ptr<WorkerLink>> start(asio::io_context& io,
                                                                  const std::string& executable,
-                                                                 uint32_t guests);
+                                                                 uint32_t guests,
+                                                                 size_t queue_bytes = kQueueBytes);
   WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel);
 
   // How a worker failed a run: one sentence.
   template <class T>
   using OrDeath = std::expected<T, std::string>;
 
-  // Waits until it is ready.
-  [[nodiscard]] Task<OrDeath<void>> ready();
-  // Its number for the package's module, which it is given where it hasn't got it.
-  [[nodiscard]] Task<Result<uint64_t>> load(BuiltPackagePtr package);
+  // Each ends at once where `watch` (may be null) is cancelled (spec: C12); the worker goes on.
+  //
+  // Waits until it is ready. False: cancelled.
+  [[nodiscard]] Task<OrDeath<bool>> ready(CallWatch* watch);
+  // Its number for the package's module, which it is given where it hasn't got it. None: cancelled.
+  [[nodiscard]] Task<Result<std::optional<uint64_t>>> load(BuiltPackagePtr package, CallWatch* watch);
   // `start` but its run number; the run may take `allowed` at most before the worker is thought dead.
   [[nodiscard]] Task<OrDeath<child::Ended>> run(child::StartRun start, std::vector<Fd> descriptors,
                                                 std::chrono::milliseconds allowed, CallWatch* watch);
@@ -79,7 +82,12 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   };
   struct Module {
     std::weak_ptr<const BuiltPackage> package;
+    Time deadline;
     std::optional<std::string> loaded;  // an empty text: it is there; else the error
+  };
+  struct NumberedModule {
+    uint64_t id = 0;
+    std::shared_ptr<Module> module;  // where loading fails, its entry in modules_ goes before those that wait
   };
 
   static Task<void> read_loop(std::shared_ptr<WorkerLink> self);
@@ -91,15 +99,20 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   void cancel(Run& run);
   void taken(Run& run, uint32_t bytes);
   static void tell_rest_of_stderr(Run& run);
+  // Waits for `done` (true) or a cancel (false); at the deadline the worker is ended: it `did_not` do it.
+  Task<OrDeath<bool>> wait_until(std::function<bool()> done, Time deadline, CallWatch* watch,
+                                 const char* did_not);
   void drop_unused_modules();
-  std::optional<uint64_t> module_of(const BuiltPackagePtr& package) const;
+  std::optional<NumberedModule> module_of(const BuiltPackagePtr& package) const;
+  Result<NumberedModule> give_module(const BuiltPackagePtr& package);
 
   asio::io_context& io_;
   std::shared_ptr<Channel> channel_;
-  Signal changed_;  // ready, a module loaded, death
+  Signal changed_;  // ready, a module loaded, room in the channel, death
+  const Time ready_deadline_ = now() + limits::kWorkerStart;
   bool ready_ = false;
   std::optional<std::string> death_;
-  std::map<uint64_t, Module> modules_;
+  std::map<uint64_t, std::shared_ptr<Module>> modules_;
   std::map<uint64_t, Run*> runs_;  // each in the frame of its run()
   uint64_t next_id_ = 1;           // of modules and runs; never used twice
 };

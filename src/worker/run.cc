@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "child/wire.h"
 #include "guest_http/imports.h"
 #include "wasi/imports.h"
 #include "worker/wire.h"
@@ -122,6 +123,13 @@ void Run::end(protocol::Ending ending) {
   fill_measured();
 }
 
+// Of an upload check, however it ended: all broken rules are told at once (spec: U4).
+template <class Message>
+void Run::add_findings(Message& message) const {
+  for (const Refusal& refusal : conversation_.refusals()) *message.add_refusals() = child::to_wire(refusal);
+  for (const Warning& warning : conversation_.warnings()) *message.add_warnings() = child::to_wire(warning);
+}
+
 void Run::fill_outcome(const protocol::Outcome& outcome) {
   if (const auto* answered = std::get_if<protocol::Answered>(&outcome)) {
     child::Answered& message = *ended_.mutable_answered();
@@ -130,14 +138,11 @@ void Run::fill_outcome(const protocol::Outcome& outcome) {
       return;
     }
     for (const protocol::Tool& tool : conversation_.tools().tools()) *message.add_tools() = to_wire(tool);
-    for (const Refusal& refusal : conversation_.refusals()) *message.add_refusals() = to_wire(refusal);
-    for (const Warning& warning : conversation_.warnings()) *message.add_warnings() = to_wire(warning);
+    add_findings(message);
   } else if (const auto* crash = std::get_if<protocol::Crash>(&outcome)) {
     child::Crashed& message = *ended_.mutable_crashed();
     message = to_wire(*crash);
-    if (upload_) {
-      for (const Refusal& refusal : conversation_.refusals()) *message.add_refusals() = to_wire(refusal);
-    }
+    if (upload_) add_findings(message);
   } else {
     ended_.mutable_cancelled();
   }

@@ -71,6 +71,8 @@ class Run final : public wasi::Stdio {
   void end(protocol::Ending ending);
   [[nodiscard]] protocol::Ending ending_of(const engine::Finish& finish);
   void fill_outcome(const protocol::Outcome& outcome);
+  template <class Message>
+  void add_findings(Message& message) const;
   void fill_measured();
 
   uint64_t id_;

@@ -29,12 +29,6 @@ std::optional<StderrLog::Piece> StderrLog::take_live() {
   return std::exchange(waiting_, {});
 }
 
-std::optional<StderrLog::Piece> StderrLog::take_rest() {
-  if (auto piece = take_live()) return piece;
-  if (dropped_ == 0 && waiting_.left_out == 0) return std::nullopt;
-  return Piece{std::exchange(dropped_, 0) + std::exchange(waiting_.left_out, 0), {}};
-}
-
 void StderrLog::taken(uint64_t bytes) { under_way_ -= std::min(bytes, under_way_); }
 
 std::string StderrLog::kept() const {

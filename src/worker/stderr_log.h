@@ -1,5 +1,6 @@
 // A guest's stderr: the last 64 KiB kept (spec: C7, L5), and passed on live with at most 64 KiB under way. A slow reader
-// never blocks the guest: what doesn't fit is left out and counted, and the reader is told where.
+// never blocks the guest: what doesn't fit is left out and counted, and the reader is told where. What is left out last is
+// told by core, from what is kept.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,6 @@ class StderrLog {
     std::string text;
   };
   [[nodiscard]] std::optional<Piece> take_live();
-  // At the end of the run, until there is none: what was dropped last is told too.
-  [[nodiscard]] std::optional<Piece> take_rest();
   // The reader has taken so many bytes of earlier pieces.
   void taken(uint64_t bytes);
 

@@ -40,7 +40,7 @@ TEST(StderrLog, passes_text_on_while_it_is_taken) {
     EXPECT_EQ(piece->text.size(), 5000U);
     log.taken(5000);
   }
-  EXPECT_FALSE(log.take_rest().has_value());
+  EXPECT_FALSE(log.take_live().has_value());
 }
 
 TEST(StderrLog, a_slow_reader_gets_a_marked_gap) {
@@ -60,15 +60,17 @@ TEST(StderrLog, a_slow_reader_gets_a_marked_gap) {
   EXPECT_EQ(piece->text, "seen");
 }
 
-TEST(StderrLog, what_is_lost_at_the_end_is_told_too) {
+TEST(StderrLog, what_is_left_out_last_is_in_what_is_kept) {  // spec: C7
   StderrLog log(true);
-  write(log, std::string(limits::kStderrInFlightBytes + 5, 'a'));
-  EXPECT_EQ(log.take_rest()->text.size(), limits::kStderrInFlightBytes);
-  const auto last = log.take_rest();
-  ASSERT_TRUE(last.has_value());
-  EXPECT_EQ(last->left_out, 5U);
-  EXPECT_EQ(last->text, "");
-  EXPECT_FALSE(log.take_rest().has_value());
+  const std::string text = std::string(limits::kStderrInFlightBytes, 'a') + "last words";
+  write(log, text);
+  const auto piece = log.take_live();
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->left_out, 0U);
+  EXPECT_EQ(piece->text, text.substr(0, limits::kStderrInFlightBytes));
+  EXPECT_FALSE(log.take_live().has_value()) << "a gap is told only before what comes after it";
+  EXPECT_EQ(log.left_out() + log.kept().size(), text.size()) << "so core sees how much didn't come";
+  EXPECT_TRUE(log.kept().ends_with("last words"));
 }
 
 }  // namespace

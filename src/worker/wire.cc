@@ -17,23 +17,6 @@ child::Tool to_wire(const protocol::Tool& tool) {
   return message;
 }
 
-child::Refusal to_wire(const Refusal& refusal) {
-  child::Refusal message;
-  message.set_rule(refusal.rule);
-  message.set_where(refusal.where);
-  message.set_message(refusal.message);
-  message.set_hint(refusal.hint);
-  return message;
-}
-
-child::Warning to_wire(const Warning& warning) {
-  child::Warning message;
-  message.set_rule(warning.rule);
-  message.set_where(warning.where);
-  message.set_message(warning.message);
-  return message;
-}
-
 child::Crashed to_wire(const protocol::Crash& crash) {
   child::Crashed message;
   message.set_cause(std::string(protocol::cause_name(crash.cause)));

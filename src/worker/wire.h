@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/refusal.h"
 #include "child/messages.pb.h"
 #include "protocol/outcome.h"
 #include "protocol/tool_list.h"
@@ -13,8 +12,6 @@
 namespace subako::worker {
 
 [[nodiscard]] child::Tool to_wire(const protocol::Tool& tool);
-[[nodiscard]] child::Refusal to_wire(const Refusal& refusal);
-[[nodiscard]] child::Warning to_wire(const Warning& warning);
 [[nodiscard]] child::Crashed to_wire(const protocol::Crash& crash);
 
 // The preopens in the order of F1, and their trees: a descriptor for each that has one, in the same order.

@@ -167,15 +167,10 @@ void Worker::give_turn(Run& run) {
   }
 }
 
-// Sends what is left of a run that has ended, and forgets it.
+// Tells how a run ended, and forgets it. What of its stderr found no room on the way is in what is kept: core
+// tells it from there.
 void Worker::finish(Run& run) {
-  while (const auto piece = run.log().take_rest()) {
-    child::FromWorker message;
-    message.mutable_stderr()->set_run(run.id());
-    message.mutable_stderr()->set_left_out(piece->left_out);
-    message.mutable_stderr()->set_text(piece->text);
-    send(message);
-  }
+  send_log(run);
   child::FromWorker message;
   *message.mutable_ended() = run.take_ended();
   send(message);

@@ -1,6 +1,7 @@
 """`subako call`: the outcome as JSON and for people, exit status, arguments, files."""
 
 import json
+import shutil
 
 import pytest
 
@@ -223,9 +224,21 @@ def test_skill_that_cannot_be_mounted(subako, given, word):
     assert run.status == 3 and word in run.stderr, run
 
 
-def test_package_assets_are_read_only(subako):  # spec: F1, F2
-    run = call(subako, "files", "read", '{"path":"/package/x"}')  # this package has no assets: no /package
-    assert run.status == 1, run
+def test_package_assets_are_there_and_read_only(subako, tmp_path):  # spec: F1, F2
+    run = call(subako, "files", "read", '{"path":"/package/x"}')
+    assert run.status == 1, "this package has no assets, and so no /package"
+    package = shutil.copytree(guest("files"), tmp_path / "package")
+    (package / "assets").mkdir()
+    (package / "assets" / "x").write_text("an asset")
+
+    def ask(tool, arguments):
+        return subako("call", "--json", package, tool, arguments)
+
+    assert answer(ask("read", '{"path":"/package/x"}'))["content"][0]["text"] == "an asset"
+    for path in ("/package/x", "/package/new"):
+        run = ask("write", json.dumps({"path": path, "text": "gone"}))
+        assert run.status == 1 and "not permitted" in run.json["view"][0]["text"].lower(), run
+    assert (package / "assets" / "x").read_text() == "an asset"
 
 
 @pytest.mark.parametrize(
@@ -246,11 +259,6 @@ def test_timeout_ends_a_call(subako):  # spec: L1
 def test_timeouts_that_are_refused(subako, given):  # spec: L1
     run = call(subako, "hold", "answer", "{}", f"--timeout={given}")
     assert run.status == 3 and "timeout" in (run.stderr + run.stdout).lower(), run
-
-
-def test_upload_check_sees_no_volume(subako):  # spec: U1
-    # `files` lists the same tools whatever it is given; that its check passes without a Volume is the point.
-    assert subako("check", "--json", guest("files")).json["ok"] is True
 
 
 def test_blocks_of_a_result_become_lines_and_notes(subako):  # spec: R2, R3

@@ -89,6 +89,16 @@ def test_completion(subako, shell):
         assert done.stdout.split() == ["check"], done
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_every_command_and_option(subako, shell):
+    script = subako("completion", shell).stdout
+    for command in COMMANDS:
+        assert command in script
+        for option in re.findall(r"--([a-z-]+)", subako(command, "--help").stdout.split("Exit status")[0]):
+            if option not in ("help", "version"):
+                assert re.search(rf"(--|-l ){option}\b", script), f"{shell} lacks --{option} of {command}"
+
+
 def test_doctor_says_what_this_machine_allows(subako):
     run = subako("doctor")
     assert run.status == 0, run

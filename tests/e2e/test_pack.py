@@ -37,6 +37,12 @@ def test_same_files_give_the_same_bytes(subako, tmp_path):  # spec: B4
     assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "c.tar.gz").read_bytes()
 
 
+def test_packing_what_was_packed_gives_the_same_bytes(subako, tmp_path):  # spec: B4
+    assert subako("pack", guest("greet"), "-o", tmp_path / "a.tar.gz").status == 0
+    assert subako("pack", tmp_path / "a.tar.gz", "-o", tmp_path / "b.tar.gz").status == 0
+    assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "b.tar.gz").read_bytes()
+
+
 def test_folder_that_is_no_package_is_refused_and_no_file_is_made(subako, tmp_path):  # spec: B3
     folder = tmp_path / "package"
     shutil.copytree(guest("greet"), folder)

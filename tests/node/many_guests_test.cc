@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "core/asio.h"
 #include "core/node.h"
 #include "core/scratch.h"
@@ -33,11 +34,20 @@ double slowdown() {
 
 // One call: how far it is and how it ended.
 struct Held final : CallWatch {
-  void stderr_arrived(uint64_t, std::string_view text) override {
+  void stderr_arrived(uint64_t left_out, std::string_view text) override {
+    heard += text.size();
+    missed += left_out;
+    last.append(text);
+    last.erase(0, last.size() - std::min<size_t>(last.size(), limits::kStderrKeptBytes));
+    if (!reads) return;
     holding = holding || text.find("holding") != std::string_view::npos;
     taken(static_cast<uint32_t>(text.size()));
   }
+  bool reads = true;
   bool holding = false;
+  uint64_t heard = 0;   // bytes of stderr
+  uint64_t missed = 0;  // of gaps in it
+  std::string last;     // of what was heard
   std::optional<CallRecord> record;
   std::chrono::steady_clock::time_point ended;
 };
@@ -62,7 +72,8 @@ class ManyGuests : public ::testing::Test {
  protected:
   void SetUp() override { start(1); }
 
-  void start(uint32_t workers) {
+  void start(uint32_t workers, const std::string& guest = "hold") {
+    guest_ = guest;
     Result<Scratch> scratch = Scratch::create(Scratch::default_parent());
     ASSERT_TRUE(scratch.has_value()) << scratch.error().message;
     scratch_ = std::make_unique<Scratch>(*std::move(scratch));
@@ -71,7 +82,7 @@ class ManyGuests : public ::testing::Test {
     options.workers = workers;
     options.guests_per_worker = 256;
     node_ = std::make_unique<Node>(io_, *scratch_, options);
-    asio::co_spawn(io_, prepare(), asio::detached);
+    asio::co_spawn(io_, prepare(), kUnattended);
     run_until([&] { return package_.has_value(); }, 120s);
     ASSERT_TRUE(package_.has_value());
     char folder[] = "/tmp/subako-many-XXXXXX";
@@ -86,7 +97,7 @@ class ManyGuests : public ::testing::Test {
   }
 
   asio::awaitable<void> prepare() {
-    auto source = open_bundle(GUESTS "/hold");
+    auto source = open_bundle(GUESTS "/" + guest_);
     EXPECT_TRUE(source.has_value());
     auto built = co_await node_->build(*std::move(source), {});
     EXPECT_TRUE(built.has_value());
@@ -110,7 +121,7 @@ class ManyGuests : public ::testing::Test {
   Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}") {
     calls_.push_back(std::make_unique<Held>());
     Held& held = *calls_.back();
-    asio::co_spawn(io_, one_call(held, tool, timeout, arguments), asio::detached);
+    asio::co_spawn(io_, one_call(held, tool, timeout, arguments), kUnattended);
     return held;
   }
   asio::awaitable<void> one_call(Held& held, std::string tool, std::chrono::milliseconds timeout, std::string arguments) {
@@ -137,6 +148,7 @@ class ManyGuests : public ::testing::Test {
   asio::io_context io_;
   std::unique_ptr<Scratch> scratch_;
   std::unique_ptr<Node> node_;
+  std::string guest_;
   std::optional<CheckedPackage> package_;
   std::string folder_;
   Trees trees_;
@@ -230,6 +242,25 @@ TEST_F(TwoWorkers, share_the_calls_and_one_may_die) {  // spec: C9
   EXPECT_EQ(worker_processes().size(), 2U) << "the dead one has been replaced";
   for (Held* h : held) h->cancel();
   EXPECT_TRUE(run_until([&] { return crashed() == 20; }, 10s));
+}
+
+class StderrFlood : public ManyGuests {
+  void SetUp() override { start(1, "hostile/c7_stderr_flood"); }
+};
+
+TEST_F(StderrFlood, a_reader_that_takes_nothing_hears_the_end_all_the_same) {  // spec: C7
+  for (const bool reads : {false, true}) {
+    Held& held = call("misbehave");
+    held.reads = reads;
+    ASSERT_TRUE(run_until([&] { return held.record.has_value(); }, 30s));
+    const CallRecord& record = *held.record;
+    EXPECT_TRUE(std::holds_alternative<protocol::Answered>(record.outcome));
+    EXPECT_EQ(held.heard + held.missed, 2048U * 4096U) << "every byte is heard or counted";
+    EXPECT_EQ(held.last, record.stderr_kept) << "the end of it is heard";
+    if (!reads) {
+      EXPECT_EQ(held.heard, limits::kStderrInFlightBytes + limits::kStderrKeptBytes);
+    }
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// WebAssembly text to bytes for tests, by wabt's wat2wasm, and compiled modules as a builder makes them.
+// WebAssembly text to bytes for tests, by wabt's wat2wasm.
 #pragma once
 
 #include <cstddef>
