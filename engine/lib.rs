@@ -4,6 +4,41 @@ pub use wasmtime_c_api::*;
 
 mod inspect;
 
+/// Rust's own answer to a failed allocation is a message and an abort; a builder at its memory limit is to be
+/// told from one that crashed (child/spawn.h: kExitOutOfMemory).
+struct ExitWhenEmpty;
+
+const EXIT_OUT_OF_MEMORY: c_int = 77;
+
+extern "C" {
+    fn _exit(status: c_int) -> !;
+}
+
+unsafe impl std::alloc::GlobalAlloc for ExitWhenEmpty {
+    unsafe fn alloc(&self, layout: std::alloc::Layout) -> *mut u8 {
+        or_exit(std::alloc::System.alloc(layout))
+    }
+    unsafe fn alloc_zeroed(&self, layout: std::alloc::Layout) -> *mut u8 {
+        or_exit(std::alloc::System.alloc_zeroed(layout))
+    }
+    unsafe fn realloc(&self, old: *mut u8, layout: std::alloc::Layout, size: usize) -> *mut u8 {
+        or_exit(std::alloc::System.realloc(old, layout, size))
+    }
+    unsafe fn dealloc(&self, old: *mut u8, layout: std::alloc::Layout) {
+        std::alloc::System.dealloc(old, layout)
+    }
+}
+
+unsafe fn or_exit(memory: *mut u8) -> *mut u8 {
+    if memory.is_null() {
+        _exit(EXIT_OUT_OF_MEMORY)
+    }
+    memory
+}
+
+#[global_allocator]
+static ALLOCATOR: ExitWhenEmpty = ExitWhenEmpty;
+
 use std::os::fd::FromRawFd;
 use std::os::raw::{c_char, c_int};
 

@@ -47,6 +47,13 @@ bool set_limit(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
   return setrlimit(resource, &limit) == 0;
 }
 
+// As set_limit(), but where somebody has set a tighter one already, that holds: it can't be raised.
+bool set_limit_at_most(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
+  rlimit inherited{};
+  if (getrlimit(resource, &inherited) != 0) return false;
+  return set_limit(resource, std::min(soft, inherited.rlim_max), std::min(hard, inherited.rlim_max));
+}
+
 bool limit_resources(const SpawnOptions& options) {
   if (!set_limit(RLIMIT_CORE, 0, 0)) return false;
   rlimit files{};
@@ -55,9 +62,9 @@ bool limit_resources(const SpawnOptions& options) {
     // SIGXCPU at the soft limit tells the limit from another kill; the hard one is for a child that ignores
     // it.
     const auto seconds = static_cast<rlim_t>(options.cpu_limit->count());
-    if (!set_limit(RLIMIT_CPU, seconds, seconds + 1)) return false;
+    if (!set_limit_at_most(RLIMIT_CPU, seconds, seconds + 1)) return false;
   }
-  return !options.memory_limit || set_limit(RLIMIT_AS, *options.memory_limit, *options.memory_limit);
+  return !options.memory_limit || set_limit_at_most(RLIMIT_AS, *options.memory_limit, *options.memory_limit);
 }
 
 // Signals that the parent ignores or blocks would stay so across exec.

@@ -188,6 +188,9 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
   request.timeout = inputs.timeout;
   request.trees = &volume->trees;
   const auto record = (*session)->call(std::move(request), progress);
+  // Before anything is written: a reader that doesn't read holds us up, and a signal must end us then.
+  volume->temporary.reset();
+  session->reset();
   if (!record) return report(record.error());
   if (options.json) return write_out(record_json(*record, *intake), status_of(*record));
   return tell_record(*record, terminal);

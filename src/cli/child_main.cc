@@ -65,6 +65,7 @@ int run_worker() {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a guest that meets the limit of file sizes hears EFBIG
   if (argc != 2 || fcntl(kCoreSocket, F_GETFD) < 0) return usage();
   const std::string_view what = argv[1];
   if (what == "worker") return run_worker();

@@ -160,6 +160,7 @@ class CommandLine {
 int main(int argc, char** argv) {
   cli::open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return static_cast<int>(CommandLine().run(argc, argv));
   } catch (const std::exception& error) {

@@ -1,12 +1,13 @@
 #include "cli/session.h"
 
-#include <google/protobuf/stubs/logging.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <optional>
 
+#include "child/envelope.h"
 #include "cli/stderr_pump.h"
 #include "core/asio.h"
 
@@ -21,6 +22,11 @@ class SilentWatch final : public core::CallWatch {
  public:
   void stderr_arrived(uint64_t, std::string_view text) override { taken(static_cast<uint32_t>(text.size())); }
 };
+
+bool can_write(int fd) {
+  pollfd out{.fd = fd, .events = POLLOUT, .revents = 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
+}
 
 class LiveSession final : public Session {
  public:
@@ -77,10 +83,12 @@ class LiveSession final : public Session {
       // Children end with this process; what lies in the scratch folder is swept by the next one.
       if (signalled_) _exit(128 + number);
       signalled_ = true;
-      if (progress_ != nullptr) progress_->clear();
-      say_error("cancelled; once more ends it at once");
       if (watch_ != nullptr) watch_->cancel();
       wait_for_signal();
+      // Last, and only where stderr takes it: nobody may be reading.
+      if (!can_write(STDERR_FILENO)) return;
+      if (progress_ != nullptr) progress_->clear();
+      say_error("cancelled; once more ends it at once");
     });
   }
 
@@ -128,7 +136,7 @@ class LiveSession final : public Session {
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal) {
-  google::protobuf::SetLogHandler(nullptr);  // what a child sends wrongly is told by us, in one sentence
+  child::silence_decoding();  // what a child sends wrongly is told by us, in one sentence
   core::NodeOptions options;
   TRY(options.child_executable, core::find_child_executable());
   options.guests_per_worker = 1;

@@ -247,6 +247,7 @@ std::optional<std::string> WorkerLink::take_stderr(const child::Stderr& message)
   if (found == runs_.end()) return "sent stderr of a run that there isn't";
   Run& run = *found->second;
   if (run.watch == nullptr) return "sent stderr that nobody asked for";
+  if (message.text().empty()) return "sent empty stderr";  // it costs no credit: a flood of it would pile up here
   const uint64_t seen = run.stderr_seen + message.left_out();
   if (seen < run.stderr_seen) return "left out more stderr than there can be";
   run.stderr_in_flight += message.text().size();

@@ -5,6 +5,7 @@
 #include <wasmtime.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,7 @@ struct InstanceState {
   std::optional<wasmtime_memory_t> memory;  // known once the instance is there; a start section runs before
 
   bool interrupted = false;  // end the guest where it stands
+  std::chrono::steady_clock::time_point turn_began{};
   bool waiting = false;      // the last resume ended in a host function that answered Wait
 
   // Set by a host function that ended the guest; Wasmtime only hears of some trap.

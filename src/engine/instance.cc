@@ -98,6 +98,7 @@ Instance::State Instance::resume() {
   Running& r = *running_;
   while (!r.finish) {
     r.state.waiting = false;
+    r.state.turn_began = std::chrono::steady_clock::now();
     if (!wasmtime_call_future_poll(r.future)) return r.state.waiting ? State::kWaiting : State::kYielded;
     r.drop_future();
     if (r.trap != nullptr || r.error != nullptr) {

@@ -77,8 +77,10 @@ std::vector<std::string> backtrace(wasm_frame_vec_t* frames) {
   for (size_t i = 0; i < shown; ++i) {
     const wasm_frame_t* frame = frames->data[i];
     const wasm_name_t* name = wasmtime_frame_func_name(frame);
-    std::array<char, 64> place{};
-    std::snprintf(place.data(), place.size(), " (module.wasm byte 0x%zx)", wasm_frame_module_offset(frame));
+    std::array<char, 64> place{};  // stays empty where the offset isn't known
+    if (const size_t offset = wasm_frame_module_offset(frame); offset != SIZE_MAX) {
+      std::snprintf(place.data(), place.size(), " (module.wasm byte 0x%zx)", offset);
+    }
     lines.push_back((name != nullptr ? shortened({name->data, name->size})
                                      : "function " + std::to_string(wasm_frame_func_index(frame))) +
                     place.data());

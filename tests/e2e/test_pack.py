@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tarfile
 
 from conftest import assert_accepted, guest
@@ -41,6 +42,20 @@ def test_packing_what_was_packed_gives_the_same_bytes(subako, tmp_path):  # spec
     assert subako("pack", guest("greet"), "-o", tmp_path / "a.tar.gz").status == 0
     assert subako("pack", tmp_path / "a.tar.gz", "-o", tmp_path / "b.tar.gz").status == 0
     assert (tmp_path / "a.tar.gz").read_bytes() == (tmp_path / "b.tar.gz").read_bytes()
+
+
+def test_only_a_regular_file_elsewhere_is_replaced(subako, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    run = subako("pack", guest("greet"), "-o", tmp_path / "pipe")
+    assert run.status == 3 and "regular file" in run.stderr, run
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+    package = shutil.copytree(guest("greet"), tmp_path / "package")
+    run = subako("pack", package, "-o", package / "assets" / "out.tgz")
+    assert run.status == 3 and "lies in the folder" in run.stderr, run
+    (tmp_path / "real.tgz").write_bytes(b"old")
+    (tmp_path / "link.tgz").symlink_to("real.tgz")
+    assert subako("pack", guest("greet"), "-o", tmp_path / "link.tgz").status == 0
+    assert (tmp_path / "link.tgz").is_symlink() and (tmp_path / "real.tgz").read_bytes() != b"old"
 
 
 def test_folder_that_is_no_package_is_refused_and_no_file_is_made(subako, tmp_path):  # spec: B3
