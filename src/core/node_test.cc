@@ -65,11 +65,17 @@ class NodeTest : public testing::Test {
       EXPECT_FALSE(thrown);
       out = std::move(value);
     });
-    io_.restart();
-    while (!out && io_.run_one() > 0) {
-    }
-    EXPECT_TRUE(out) << "nothing is left to do, but the task has not ended";
+    run_until([&] { return out.has_value(); });
     return *std::move(out);
+  }
+
+  // A loop that once ran out of work stays stopped until it is told to go on.
+  template <class Done>
+  void run_until(Done done) {
+    io_.restart();
+    while (!done() && io_.run_one() > 0) {
+    }
+    EXPECT_TRUE(done()) << "nothing is left to do";
   }
 
   // The text of the bundle says what the builder is to do.
@@ -168,7 +174,7 @@ TEST_F(NodeTest, a_builder_over_its_limits_is_a_refusal_that_names_the_limit) { 
         begin_build(mode, [&results, mode](auto result) { results.emplace(mode, std::move(result)); });
     }
   }
-  while (results.size() < rows.size()) io_.run_one();
+  run_until([&] { return results.size() >= rows.size(); });
   for (const auto& [mode, found] : rows) {
     const auto& result = results.at(mode);
     ASSERT_TRUE(result) << mode << result.error().message;
@@ -273,7 +279,7 @@ TEST_F(NodeTest, two_calls_of_a_module_that_cannot_be_loaded_fail_at_once) {
         io_, node_->call(std::move(request), nullptr),
         [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(std::move(record)); });
   }
-  while (ends.size() < 2) io_.run_one();
+  run_until([&] { return ends.size() >= 2; });
   EXPECT_LT(now() - begin, 2s);
   for (const auto& end : ends) {
     ASSERT_FALSE(end);
@@ -383,7 +389,7 @@ TEST_F(NodeTest, a_dead_worker_takes_all_its_runs) {
     ends.push_back(text(record));
   };
   for (const char* tool : {"hold", "hold", "die"}) asio::co_spawn(io_, task(tool, nullptr, 10s), note);
-  while (ends.size() < 3) io_.run_one();
+  run_until([&] { return ends.size() >= 3; });
   EXPECT_EQ(ends, std::vector<std::string>(
                       3, "host: the worker process that ran the function exited with status 3"));
 }
@@ -462,7 +468,7 @@ TEST_F(NodeTest, many_large_calls_at_once_wait_for_the_worker_to_read) {
         io_, node_->call(std::move(request), nullptr),
         [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(text(record)); });
   }
-  while (ends.size() < 100) io_.run_one();
+  run_until([&] { return ends.size() >= 100; });
   EXPECT_EQ(ends, std::vector<std::string>(100, "else"));
 }
 
@@ -476,9 +482,9 @@ TEST_F(NodeTest, what_a_watch_throws_is_not_swallowed) {
   bool ended = false;
   asio::co_spawn(io_, task("stderr", &watch, 5s),
                  [&](const std::exception_ptr&, const Result<CallRecord>&) { ended = true; });
-  EXPECT_THROW(while (!ended) io_.run_one(), std::logic_error);
+  EXPECT_THROW(run_until([&] { return ended; }), std::logic_error);
   node_.reset();
-  while (!ended) io_.run_one();
+  run_until([&] { return ended; });
 }
 
 TEST_F(NodeTest, stderr_comes_live_with_credit) {  // spec: C7
@@ -515,7 +521,7 @@ TEST_F(NodeTest, calls_wait_for_a_slot) {
     ends.push_back(text(record));
   };
   for (const char* tool : {"hold", "answer", "release"}) asio::co_spawn(io_, task(tool, nullptr, 5s), note);
-  while (ends.size() < 3) io_.run_one();
+  run_until([&] { return ends.size() >= 3; });
   EXPECT_EQ(ends.front(), "hello");
   EXPECT_EQ(std::set<std::string>(ends.begin() + 1, ends.end()), (std::set<std::string>{"held", "released"}));
 }
@@ -531,12 +537,12 @@ TEST_F(NodeTest, a_call_is_cancelled_while_it_waits_for_a_slot) {  // spec: C12
   Watch waiting;
   asio::co_spawn(io_, task("silent", &holding, 5s), note);
   asio::co_spawn(io_, task("answer", &waiting, 5s), note);
-  while (!holding.is_started) io_.run_one();
+  run_until([&] { return holding.is_started; });
   waiting.cancel();
-  while (ends.empty()) io_.run_one();
+  run_until([&] { return !ends.empty(); });
   EXPECT_EQ(ends.at(0), "[the call was cancelled]");
   holding.cancel();
-  while (ends.size() < 2) io_.run_one();
+  run_until([&] { return ends.size() >= 2; });
 }
 
 TEST_F(NodeTest, calls_spread_over_the_workers) {
@@ -551,9 +557,9 @@ TEST_F(NodeTest, calls_spread_over_the_workers) {
       pids.push_back(text(record));
     });
   }
-  while (pids.size() < 3) io_.run_one();
+  run_until([&] { return pids.size() >= 3; });
   EXPECT_GE((std::set<std::string>(pids.begin(), pids.end()).size()), 2U);
-  while (held < 3) io_.run_one();
+  run_until([&] { return held >= 3; });
 }
 
 TEST_F(NodeTest, a_node_that_goes_ends_its_calls) {
@@ -563,9 +569,9 @@ TEST_F(NodeTest, a_node_that_goes_ends_its_calls) {
   Watch watch;
   asio::co_spawn(io_, task("silent", &watch, 60s),
                  [&](const std::exception_ptr&, Result<CallRecord> record) { end = text(record); });
-  while (!watch.is_started) io_.run_one();
+  run_until([&] { return watch.is_started; });
   node_.reset();
-  while (end.empty()) io_.run_one();
+  run_until([&] { return !end.empty(); });
   EXPECT_EQ(end, "host: subako was shut down");
 }
 
