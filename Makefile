@@ -41,7 +41,7 @@ test-deep: setup       ## the unit tests and the hostile guests under ASan and U
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
 
 bench: build       ## measurements, paired and as ratios (on an idle machine; bench/bench.py says how)
-	@$(RUST) cmake --build --preset release --target worker_bench
+	@$(RUST) cmake --build --preset release --target worker_bench node_bench
 	@$(PYTHON) bench/bench.py build --json build/bench.json
 
 clean:       ## remove what was built (the engine library stays in its cache)

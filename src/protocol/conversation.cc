@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/random.h"
 #include "protocol/call_result.h"
 #include "protocol/discovery.h"
 #include "protocol/line.h"
@@ -17,6 +16,9 @@ namespace subako::protocol {
 struct Conversation::State {
   enum class Asked : uint8_t { kCall, kDiscover, kList };
 
+  explicit State(Ids& source) : fresh_ids(source) {}
+
+  Ids& fresh_ids;
   Asked asked = Asked::kCall;
   std::string input;
   std::vector<std::string> ids;  // of every request written, the last one last: at most 17
@@ -30,7 +32,7 @@ struct Conversation::State {
 
   void ask(Asked what, std::string_view id_prefix, const auto& request) {
     asked = what;
-    ids.push_back(random_id(id_prefix));
+    ids.push_back(fresh_ids.next(id_prefix));
     input += request(ids.back());
     ++transcript.asked;
   }
@@ -171,15 +173,15 @@ Conversation::Conversation(Conversation&&) noexcept = default;
 Conversation& Conversation::operator=(Conversation&&) noexcept = default;
 Conversation::~Conversation() = default;
 
-Conversation Conversation::call(std::string_view tool, std::string_view checked_arguments) {
-  auto state = std::make_unique<State>();
+Conversation Conversation::call(Ids& ids, std::string_view tool, std::string_view checked_arguments) {
+  auto state = std::make_unique<State>(ids);
   state->ask(State::Asked::kCall, "call",
              [&](std::string_view id) { return call_request(id, tool, checked_arguments); });
   return Conversation(std::move(state));
 }
 
-Conversation Conversation::upload() {
-  auto state = std::make_unique<State>();
+Conversation Conversation::upload(Ids& ids) {
+  auto state = std::make_unique<State>(ids);
   state->ask(State::Asked::kDiscover, "discover", discover_request);
   return Conversation(std::move(state));
 }

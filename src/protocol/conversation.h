@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/refusal.h"
 #include "protocol/outcome.h"
 #include "protocol/tool_list.h"
@@ -18,9 +19,9 @@ namespace subako::protocol {
 
 class Conversation {
  public:
-  // `checked_arguments` as check_arguments() made them. Ids are made here (random_id).
-  [[nodiscard]] static Conversation call(std::string_view tool, std::string_view checked_arguments);
-  [[nodiscard]] static Conversation upload();
+  // `checked_arguments` as check_arguments() made them. `ids` outlives the conversation.
+  [[nodiscard]] static Conversation call(Ids& ids, std::string_view tool, std::string_view checked_arguments);
+  [[nodiscard]] static Conversation upload(Ids& ids);
 
   Conversation(Conversation&&) noexcept;
   Conversation& operator=(Conversation&&) noexcept;

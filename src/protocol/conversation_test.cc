@@ -13,6 +13,11 @@
 namespace subako::protocol {
 namespace {
 
+Ids& fresh_ids() {
+  static Ids source;
+  return source;
+}
+
 using Next = Conversation::Next;
 
 std::string page(const std::string& name, const std::string& more = "") {
@@ -20,7 +25,7 @@ std::string page(const std::string& name, const std::string& more = "") {
 }
 
 TEST(Conversation, a_call_is_one_request_and_its_answer) {  // spec: C3, C5
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   EXPECT_NE(talk.input().find(R"("method":"tools/call","params":{"name":"greet","arguments":{},"_meta")"),
             std::string_view::npos);
   EXPECT_TRUE(talk.input().ends_with("\n"));
@@ -37,14 +42,14 @@ TEST(Conversation, a_call_is_one_request_and_its_answer) {  // spec: C3, C5
 TEST(Conversation, ids_are_fresh_strings) {  // spec: C4
   std::set<std::string> ids;
   for (int i = 0; i < 50; ++i) {
-    ids.insert(last_id(Conversation::call("greet", "{}")));
-    ids.insert(last_id(Conversation::upload()));
+    ids.insert(last_id(Conversation::call(fresh_ids(), "greet", "{}")));
+    ids.insert(last_id(Conversation::upload(fresh_ids())));
   }
   EXPECT_EQ(ids.size(), 100U);
 }
 
 TEST(Conversation, lines_may_come_in_any_pieces) {  // spec: C6
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   const std::string text = with_id("{\"jsonrpc\":\"2.0\",\"method\":\"log\"}\n" + answer(kGoodResult) +
                                        "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\r\n",
                                    last_id(talk));
@@ -55,7 +60,7 @@ TEST(Conversation, lines_may_come_in_any_pieces) {  // spec: C6
 }
 
 TEST(Conversation, bytes_after_the_last_newline_are_a_line_at_exit) {  // spec: C6
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   std::string unfinished = answer(kGoodResult);
   unfinished.pop_back();
   EXPECT_EQ(say(talk, unfinished), Next::kGoOn);
@@ -64,7 +69,7 @@ TEST(Conversation, bytes_after_the_last_newline_are_a_line_at_exit) {  // spec: 
   EXPECT_TRUE(talk.input_closed());
   EXPECT_EQ(talk.transcript().answered, 1U);
 
-  Conversation junk = Conversation::call("greet", "{}");
+  Conversation junk = Conversation::call(fresh_ids(), "greet", "{}");
   say(junk, answer(kGoodResult) + "bye");
   EXPECT_FALSE(junk.transcript().violation.has_value());
   junk.end_of_output();
@@ -73,7 +78,7 @@ TEST(Conversation, bytes_after_the_last_newline_are_a_line_at_exit) {  // spec: 
 }
 
 TEST(Conversation, nothing_is_heard_after_a_violation) {  // spec: C9
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   EXPECT_EQ(say(talk, "first\n" + answer(kGoodResult)), Next::kStop);
   EXPECT_EQ(talk.transcript().answered, 0U);
   EXPECT_EQ(say(talk, answer(kGoodResult)), Next::kStop);
@@ -89,7 +94,7 @@ TEST(Conversation, stdout_holds_exactly_one_mebibyte) {  // spec: L4
     text += R"({"jsonrpc":"2.0","method":")" + std::string(size - text.size() - frame.size(), 'x') + "\"}\n";
     return text;
   };
-  Conversation exact = Conversation::call("greet", "{}");
+  Conversation exact = Conversation::call(fresh_ids(), "greet", "{}");
   const std::string text = filled(exact, limits::kStdoutBytes);
   ASSERT_EQ(text.size(), limits::kStdoutBytes);
   EXPECT_EQ(say(exact, text), Next::kGoOn);
@@ -98,13 +103,13 @@ TEST(Conversation, stdout_holds_exactly_one_mebibyte) {  // spec: L4
   EXPECT_EQ(exact.transcript().violation->cause, Cause::kStdoutLimit);
   EXPECT_NE(exact.transcript().violation->message.find("more than 1 MiB"), std::string::npos);
 
-  Conversation over = Conversation::call("greet", "{}");
+  Conversation over = Conversation::call(fresh_ids(), "greet", "{}");
   EXPECT_EQ(say(over, filled(over, limits::kStdoutBytes + 1)), Next::kStop);
   EXPECT_EQ(over.transcript().violation->cause, Cause::kStdoutLimit);
 }
 
 TEST(Conversation, a_flood_without_a_newline_ends_at_the_limit) {  // spec: L4
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   const std::string block(60'000, 'x');
   size_t writes = 0;
   while (say(talk, block) == Next::kGoOn) ASSERT_LT(++writes, 18U);
@@ -112,13 +117,13 @@ TEST(Conversation, a_flood_without_a_newline_ends_at_the_limit) {  // spec: L4
 }
 
 TEST(Conversation, a_line_within_the_limit_is_judged_before_the_byte_too_many) {  // spec: L4, C9
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   EXPECT_EQ(say(talk, "junk\n" + std::string(2 * limits::kStdoutBytes, 'x')), Next::kStop);
   EXPECT_EQ(talk.transcript().violation->cause, Cause::kNotAMessage);
 }
 
 TEST(Upload, asks_discover_then_page_by_page) {  // spec: U2, C3
-  Conversation talk = Conversation::upload();
+  Conversation talk = Conversation::upload(fresh_ids());
   EXPECT_NE(talk.input().find("\"server/discover\""), std::string_view::npos);
   EXPECT_EQ(std::count(talk.input().begin(), talk.input().end(), '\n'), 1);
   say(talk, answer(kGoodDiscovery));
@@ -140,7 +145,7 @@ TEST(Upload, asks_discover_then_page_by_page) {  // spec: U2, C3
 
 TEST(Upload, sixteen_pages_are_fine_and_a_seventeenth_is_refused) {  // spec: U2
   for (const bool more : {false, true}) {
-    Conversation talk = Conversation::upload();
+    Conversation talk = Conversation::upload(fresh_ids());
     say(talk, answer(kGoodDiscovery));
     for (int i = 1; i <= 16; ++i) {
       ASSERT_FALSE(talk.input_closed());
@@ -171,7 +176,7 @@ TEST(Upload, a_refused_discovery_asks_nothing_more) {  // spec: U2, U4
            {R"({"supportedVersions":["2026-07-28"],"capabilities":[]})", {"is not there"}},
            {R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":null}})", {"is null"}},
            {R"({})", {"is not there", "is not there"}}}) {
-    Conversation talk = Conversation::upload();
+    Conversation talk = Conversation::upload(fresh_ids());
     EXPECT_EQ(say(talk, answer(row.result)), Next::kGoOn);
     EXPECT_TRUE(talk.input_closed()) << row.result;
     EXPECT_EQ(talk.transcript().asked, 1U);
@@ -186,7 +191,7 @@ TEST(Upload, a_refused_discovery_asks_nothing_more) {  // spec: U2, U4
 }
 
 TEST(Upload, other_revisions_and_capabilities_do_no_harm) {  // spec: U2
-  Conversation talk = Conversation::upload();
+  Conversation talk = Conversation::upload(fresh_ids());
   say(talk,
       answer(
           R"({"supportedVersions":["2025-11-25","2026-07-28",3],"capabilities":{"tools":{"listChanged":true},"prompts":{}}})"));
@@ -195,7 +200,7 @@ TEST(Upload, other_revisions_and_capabilities_do_no_harm) {  // spec: U2
 }
 
 TEST(Upload, broken_tools_are_refusals_of_a_finished_talk) {  // spec: U3, U4
-  Conversation talk = Conversation::upload();
+  Conversation talk = Conversation::upload(fresh_ids());
   say(talk, answer(kGoodDiscovery));
   say(talk, page("Bad Name"));
   EXPECT_TRUE(talk.input_closed());
@@ -204,7 +209,7 @@ TEST(Upload, broken_tools_are_refusals_of_a_finished_talk) {  // spec: U3, U4
 }
 
 TEST(Upload, an_early_answer_or_an_old_one_is_a_violation) {  // spec: C9
-  Conversation talk = Conversation::upload();
+  Conversation talk = Conversation::upload(fresh_ids());
   const std::string discover_id = last_id(talk);
   EXPECT_EQ(
       say(talk, with_id(answer(kGoodDiscovery), discover_id) + with_id(answer(kGoodDiscovery), discover_id)),

@@ -128,7 +128,7 @@ class Scanner {
   bool string() {
     ++at_;
     for (;;) {
-      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+      at_ = after_plain(text_, at_);
       if (done()) return fail({});
       const char c = text_[at_];
       if (c == '"') {
@@ -189,8 +189,6 @@ class Scanner {
     const Value value(Kind::kNumber, text_.substr(begin, at_ - begin));
     return decode_number(value) ? true : fail_at(begin, "a number outside the range of a double");
   }
-
-  static bool is_plain(char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; }
 
   std::string_view text_;
   const Rules& rules_;

@@ -4,11 +4,13 @@
 // A Value is a view into the text it was parsed from; the text must outlive it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,6 +53,16 @@ void for_each_element(const Value& array, const std::function<bool(const Value&)
 
 // The member called `name`; of duplicates the last. None where `value` is no object.
 [[nodiscard]] std::optional<Value> find(const Value& value, std::string_view name);
+// The members called `names`, each as find() has it, in one pass over the object: `found[i]` is that of `names[i]`.
+void find_all(const Value& value, std::span<const std::string_view> names, std::span<std::optional<Value>> found);
+template <size_t N>
+[[nodiscard]] std::array<std::optional<Value>, N> find_all(const Value& value,
+                                                           const std::array<std::string_view, N>& names) {
+  std::array<std::optional<Value>, N> found;
+  find_all(value, names, found);
+  return found;
+}
+
 // As find(), but a null member is an absent one (spec: U3).
 [[nodiscard]] std::optional<Value> find_non_null(const Value& value, std::string_view name);
 

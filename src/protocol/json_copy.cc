@@ -43,10 +43,13 @@ void append_quoted(std::string& out, std::string_view text) {
   constexpr std::string_view kMeant = "\"\\\b\f\n\r\t";
   constexpr std::string_view kNames = "\"\\bfnrt";
   out += '"';
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') {
-      out += c;
-    } else if (const size_t simple = kMeant.find(c); simple != std::string_view::npos) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t next = after_plain(text, at);
+    out += text.substr(at, next - at);
+    if (next == text.size()) break;
+    at = next;
+    const char c = text[at];
+    if (const size_t simple = kMeant.find(c); simple != std::string_view::npos) {
       out += '\\';
       out += kNames[simple];
     } else {

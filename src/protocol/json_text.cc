@@ -1,5 +1,7 @@
 #include "protocol/json_text.h"
 
+#include <cstring>
+
 namespace subako::json {
 
 std::optional<uint32_t> hex4(std::string_view text, size_t at) {
@@ -22,9 +24,24 @@ std::optional<uint32_t> hex4(std::string_view text, size_t at) {
   return value;
 }
 
+size_t after_plain(std::string_view text, size_t at) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  constexpr uint64_t kHighBits = 0x8080808080808080;
+  // A set high bit for each byte below `limit` (at most 0x80): exact up to the first, which is all that counts.
+  const auto below = [](uint64_t word, uint64_t limit) { return (word - kOnes * limit) & ~word & kHighBits; };
+  for (uint64_t word = 0; text.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((below(word, 0x20) | below(word ^ (kOnes * '"'), 1) | below(word ^ (kOnes * '\\'), 1)) != 0) break;
+  }
+  const auto is_plain = [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\'; };
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
 size_t after_string(std::string_view text, size_t at) {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
+  for (++at; at < text.size(); at += 2) {
+    at = after_plain(text, at);
+    if (at >= text.size() || text[at] == '"') break;
   }
   return at + 1;
 }

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -37,16 +36,33 @@ namespace subako::json {
 // The four hexadecimal digits at `at`; none where they aren't all there.
 [[nodiscard]] std::optional<uint32_t> hex4(std::string_view text, size_t at);
 
+// The offset of the first byte at or after `at` that is no plain byte of a string: a quote, a backslash or a
+// control character; the size where there is none. Eight bytes at a time: strings are most of a large text.
+[[nodiscard]] size_t after_plain(std::string_view text, size_t at);
+
 // The offset after the string whose opening quote is at `at`, in valid text.
 [[nodiscard]] size_t after_string(std::string_view text, size_t at);
 // The offset after the value that begins at `at`, in valid text: one look at each byte, whatever the nesting.
 [[nodiscard]] size_t after_value(std::string_view text, size_t at);
 
-// As for_each_member(), with each name as it was spelt, quotes included.
-void for_each_raw_member(const Value& object,
-                         const std::function<bool(std::string_view, const Value&)>& each);
-
 // A view of a whole valid value: its first byte tells the kind.
 [[nodiscard]] Value value_of(std::string_view raw);
+
+// As for_each_member(), with each name as it was spelt, quotes included.
+template <class Each>
+void for_each_raw_member(const Value& object, const Each& each) {
+  const std::string_view text = object.raw();
+  if (!object.is(Kind::kObject)) return;
+  size_t at = after_space(text, 1);
+  while (at < text.size() && text[at] != '}') {
+    const size_t name_end = after_string(text, at);
+    const std::string_view raw_name = text.substr(at, name_end - at);
+    at = after_space(text, after_space(text, name_end) + 1);
+    const size_t end = after_value(text, at);
+    if (!each(raw_name, value_of(text.substr(at, end - at)))) return;
+    at = after_space(text, end);
+    if (at < text.size() && text[at] == ',') at = after_space(text, at + 1);
+  }
+}
 
 }  // namespace subako::json

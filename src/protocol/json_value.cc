@@ -57,11 +57,6 @@ size_t append_escape(std::string& out, std::string_view inner, size_t at) {
   return at;
 }
 
-bool name_is(std::string_view raw_name, std::string_view name) {
-  if (raw_name.find('\\') == std::string_view::npos) return raw_name.substr(1, raw_name.size() - 2) == name;
-  return decode_string(Value(Kind::kString, raw_name)) == name;
-}
-
 // Is the number, known to be out of range, too large (rather than too near to zero)? By the place of its
 // first digit that isn't 0 and its exponent.
 bool too_large(std::string_view raw) {
@@ -93,22 +88,6 @@ bool too_large(std::string_view raw) {
 
 }  // namespace
 
-void for_each_raw_member(const Value& object,
-                         const std::function<bool(std::string_view, const Value&)>& each) {
-  const std::string_view text = object.raw();
-  if (!object.is(Kind::kObject)) return;
-  size_t at = after_space(text, 1);
-  while (at < text.size() && text[at] != '}') {
-    const size_t name_end = after_string(text, at);
-    const std::string_view raw_name = text.substr(at, name_end - at);
-    at = after_space(text, after_space(text, name_end) + 1);
-    const size_t end = after_value(text, at);
-    if (!each(raw_name, value_of(text.substr(at, end - at)))) return;
-    at = after_space(text, end);
-    if (at < text.size() && text[at] == ',') at = after_space(text, at + 1);
-  }
-}
-
 void for_each_member(const Value& object,
                      const std::function<bool(const std::string& name, const Value&)>& each) {
   for_each_raw_member(object, [&](std::string_view raw_name, const Value& value) {
@@ -128,12 +107,21 @@ void for_each_element(const Value& array, const std::function<bool(const Value&)
   }
 }
 
-std::optional<Value> find(const Value& value, std::string_view name) {
-  std::optional<Value> found;
+void find_all(const Value& value, std::span<const std::string_view> names, std::span<std::optional<Value>> found) {
   for_each_raw_member(value, [&](std::string_view raw_name, const Value& member) {
-    if (name_is(raw_name, name)) found = member;
+    std::string decoded;
+    std::string_view spelt = raw_name.substr(1, raw_name.size() - 2);
+    if (spelt.find('\\') != std::string_view::npos) spelt = decoded = decode_string(Value(Kind::kString, raw_name));
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == spelt) found[i] = member;
+    }
     return true;
   });
+}
+
+std::optional<Value> find(const Value& value, std::string_view name) {
+  std::optional<Value> found;
+  find_all(value, {&name, 1}, {&found, 1});
   return found;
 }
 

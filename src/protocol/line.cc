@@ -18,16 +18,9 @@ struct Members {
 };
 
 Members members_of(const Value& object) {
-  Members members;
-  json::for_each_member(object, [&](const std::string& name, const Value& value) {
-    if (name == "jsonrpc") members.jsonrpc = value;
-    if (name == "id") members.id = value;
-    if (name == "method") members.method = value;
-    if (name == "result") members.result = value;
-    if (name == "error") members.error = value;
-    return true;
-  });
-  return members;
+  auto [jsonrpc, id, method, result, error] =
+      json::find_all<5>(object, {"jsonrpc", "id", "method", "result", "error"});
+  return {jsonrpc, id, method, result, error};
 }
 
 std::string_view kind_words(Kind kind) {

@@ -11,6 +11,11 @@
 namespace subako::protocol {
 namespace {
 
+Ids& fresh_ids() {
+  static Ids source;
+  return source;
+}
+
 using namespace std::chrono_literals;
 
 // Runs stdout bytes through a call's Conversation as a worker does, and judges.
@@ -22,7 +27,7 @@ struct GuestRun {
 };
 
 Observed observe(const GuestRun& run) {
-  Conversation talk = Conversation::call("greet", "{}");
+  Conversation talk = Conversation::call(fresh_ids(), "greet", "{}");
   say(talk, run.stdout_bytes);
   Ending ending = run.ending;
   if (talk.transcript().violation) {

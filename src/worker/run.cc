@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "base/limits.h"
@@ -19,20 +18,14 @@ constexpr size_t kWasiHost = 0;  // index into hosts()
 
 Nanoseconds nanoseconds(std::chrono::milliseconds duration) { return std::chrono::nanoseconds(duration).count(); }
 
-int64_t thread_cpu_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
 std::chrono::milliseconds time_limit_of(const child::StartRun& start) {
   if (start.has_upload()) return limits::kUploadTime;
   return std::min(std::chrono::milliseconds(start.timeout_ms()), limits::kMaxTimeout);
 }
 
-protocol::Conversation conversation_of(const child::StartRun& start) {
-  if (start.has_upload()) return protocol::Conversation::upload();
-  return protocol::Conversation::call(start.call().tool(), start.call().arguments());
+protocol::Conversation conversation_of(const child::StartRun& start, Ids& ids) {
+  if (start.has_upload()) return protocol::Conversation::upload(ids);
+  return protocol::Conversation::call(ids, start.call().tool(), start.call().arguments());
 }
 
 }  // namespace
@@ -40,12 +33,13 @@ protocol::Conversation conversation_of(const child::StartRun& start) {
 engine::ImportTables Run::import_tables() { return {wasi::imports(), guest_http::imports()}; }
 
 Run::Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
-         std::shared_ptr<const engine::LinkedModule> module, const Clock& clock)
+         std::shared_ptr<const engine::LinkedModule> module, const Clock& clock, CpuClock& cpu, Ids& ids)
     : id_(start.run()),
       upload_(start.has_upload()),
       time_limit_(time_limit_of(start)),
       clock_(clock),
-      conversation_(conversation_of(start)),
+      cpu_(cpu),
+      conversation_(conversation_of(start, ids)),
       log_(start.stderr_live()),
       wasi_({start.package()}, clock, *this, preopens_of(start)),
       http_(http_backend_) {
@@ -62,13 +56,13 @@ std::vector<void*> Run::hosts() { return {&wasi_, &http_}; }
 Run::Turn Run::take_turn() {
   if (clock_.monotonic() >= deadline_) instance_->interrupt();
 
-  const int64_t cpu_before = thread_cpu_ns();
+  const Nanoseconds cpu_before = cpu_.now();
   engine::Instance::State state = instance_->resume();
   if (state == engine::Instance::State::kStarted) {
     marks_.instantiated = clock_.monotonic();
     state = instance_->resume();
   }
-  cpu_ns_ += thread_cpu_ns() - cpu_before;
+  cpu_ns_ += cpu_.now() - cpu_before;
 
   switch (state) {
     case engine::Instance::State::kStarted:  // said once

@@ -21,6 +21,7 @@
 #include "guest_http/host.h"
 #include "protocol/conversation.h"
 #include "wasi/host.h"
+#include "worker/cpu_clock.h"
 #include "worker/stderr_log.h"
 
 namespace subako::worker {
@@ -29,7 +30,7 @@ class Run final : public wasi::Stdio {
  public:
   // `trees`: a descriptor for each preopen of `start` that has one, in their order.
   Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
-      std::shared_ptr<const engine::LinkedModule> module, const Clock& clock);
+      std::shared_ptr<const engine::LinkedModule> module, const Clock& clock, CpuClock& cpu, Ids& ids);
 
   // What a module must be linked with to be run here.
   [[nodiscard]] static engine::ImportTables import_tables();
@@ -79,6 +80,7 @@ class Run final : public wasi::Stdio {
   bool upload_;
   std::chrono::milliseconds time_limit_;
   const Clock& clock_;
+  CpuClock& cpu_;
   protocol::Conversation conversation_;
   size_t stdin_read_ = 0;  // bytes of conversation_.input() that the guest has taken
   StderrLog log_;
@@ -89,7 +91,7 @@ class Run final : public wasi::Stdio {
 
   Nanoseconds deadline_ = 0;
   Nanoseconds due_ = 0;
-  int64_t cpu_ns_ = 0;
+  Nanoseconds cpu_ns_ = 0;
   uint64_t peak_memory_ = 0;
   Marks marks_;
   child::Ended ended_;

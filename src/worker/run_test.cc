@@ -116,7 +116,7 @@ class RunTest : public ::testing::Test {
       message.mutable_call()->set_arguments("{}");
     }
     began_ = clock_.now;
-    return std::make_unique<GuestRun>(message, std::vector<Fd>(), *engine_, *module, clock_);
+    return std::make_unique<GuestRun>(message, std::vector<Fd>(), *engine_, *module, clock_, cpu_, ids_);
   }
 
   // Its turns until it waits or has ended.
@@ -145,6 +145,8 @@ class RunTest : public ::testing::Test {
   Result<engine::Engine> compiler_ = engine::Engine::for_compiling();
   Result<engine::Engine> engine_ = engine::Engine::for_running(2);
   StillClock clock_;
+  CpuClock cpu_{clock_};
+  Ids ids_;
   Nanoseconds began_ = 0;
 };
 

@@ -118,10 +118,11 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
-  auto run = std::make_unique<Run>(start, std::move(trees), *engine_, module->second, clock_);
+  auto run = std::make_unique<Run>(start, std::move(trees), *engine_, module->second, clock_, cpu_, ids_);
   Run& started = *run;
   runs_.emplace(started.id(), std::move(run));
   runnable_.push_back(started.id());
+  ++counts_.started;
 }
 
 void Worker::cancel(uint64_t id) {
@@ -176,6 +177,7 @@ void Worker::finish(Run& run) {
   send(message);
   due_.erase({run.due(), run.id()});
   runs_.erase(run.id());
+  ++counts_.ended;
 }
 
 void Worker::send_log(Run& run) {

@@ -14,10 +14,12 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "child/frames.h"
 #include "engine/engine.h"
 #include "engine/linked_module.h"
+#include "worker/cpu_clock.h"
 #include "worker/run.h"
 #include "worker/ticker.h"
 
@@ -26,10 +28,17 @@ namespace subako::worker {
 class Worker {
  public:
   // `socket`: to core, a Unix stream.
-  Worker(Fd socket, const Clock& clock) : socket_(std::move(socket)), clock_(clock) {}
+  Worker(Fd socket, const Clock& clock) : socket_(std::move(socket)), clock_(clock), cpu_(clock) {}
 
   // Until core closes the socket. An Error is a fault of ours or of the machine, never of a guest.
   [[nodiscard]] Result<void> serve();
+
+  // Runs of this worker's life. Those between the two are here now.
+  struct Counts {
+    uint64_t started = 0;
+    uint64_t ended = 0;  // however they did
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
   [[nodiscard]] Result<bool> receive();  // false: core has closed
@@ -50,6 +59,8 @@ class Worker {
 
   Fd socket_;
   const Clock& clock_;
+  CpuClock cpu_;
+  Ids ids_;
   child::FrameReader reader_;
   child::FrameWriter writer_;
   std::optional<engine::Engine> engine_;
@@ -58,6 +69,7 @@ class Worker {
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
   std::deque<uint64_t> runnable_;
   std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
+  Counts counts_;
   std::optional<Error> failed_;                     // a frame that couldn't be queued
 };
 
