@@ -9,7 +9,7 @@ say() { echo "$*" >&2; }
 cargo=${CARGO:-cargo}
 command -v "$cargo" >/dev/null || { say "engine: cargo is missing; run 'make setup'"; exit 1; }
 rustc_version=$("${RUSTC:-rustc}" -vV)  # its host too
-key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs shims.h build.sh; echo "$rustc_version") | sha256sum | cut -c1-16)
+key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs waiting.rs shims.h build.sh; echo "$rustc_version") | sha256sum | cut -c1-16)
 cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/subako/engine}
 out=$cache/$key
 if [ -f "$out/lib/libsubako_engine.a" ]; then

@@ -3,6 +3,7 @@
 pub use wasmtime_c_api::*;
 
 mod inspect;
+mod waiting;
 
 /// Rust's own answer to a failed allocation is a message and an abort; a builder at its memory limit is to be
 /// told from one that crashed (child/spawn.h: kExitOutOfMemory).

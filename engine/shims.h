@@ -1,4 +1,4 @@
-// C declarations of lib.rs and inspect.rs: what Wasmtime's C API lacks. Included by src/engine only.
+// C declarations of lib.rs, inspect.rs and waiting.rs: what Wasmtime's C API lacks. Included by src/engine only.
 #pragma once
 
 #include <stddef.h>
@@ -24,6 +24,13 @@ typedef struct subako_limits {
 void subako_store_limits(wasmtime_store_t* store, subako_limits* limits);
 
 wasmtime_module_t* subako_module_from_fd(const wasm_engine_t* engine, int fd, char* message, size_t capacity);
+
+// What a callback says: the call is over and `result` written, it is to be asked again, the guest ends here.
+enum { SUBAKO_DONE = 0, SUBAKO_WAITS = 1, SUBAKO_ENDS = 2 };
+typedef int (*subako_waiting_callback)(void* env, wasmtime_caller_t* caller, const uint64_t* params, int32_t* result);
+int subako_linker_define_waiting(wasmtime_linker_t* linker, const char* module, size_t module_len, const char* name,
+                                 size_t name_len, const char* signature, size_t signature_len,
+                                 subako_waiting_callback callback, void* env, char* message, size_t capacity);
 
 size_t subako_val_size(void);
 size_t subako_val_raw_size(void);

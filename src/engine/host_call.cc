@@ -1,8 +1,10 @@
 #include "engine/host_call.h"
 
+#include <array>
 #include <string_view>
 
 #include "engine/messages.h"
+#include "subako_engine_shims.h"
 
 namespace subako::engine {
 
@@ -11,8 +13,6 @@ namespace {
 using Raw = std::array<uint64_t, 9>;
 
 constexpr std::chrono::milliseconds kLongestTurn{4};
-
-wasm_trap_t* make_trap(std::string_view message) { return wasmtime_trap_new(message.data(), message.size()); }
 
 InstanceState& state_of(wasmtime_caller_t* caller) {
   return *static_cast<InstanceState*>(wasmtime_context_get_data(wasmtime_caller_context(caller)));
@@ -34,19 +34,15 @@ std::span<std::byte> memory_of(wasmtime_caller_t* caller, const InstanceState& s
           wasmtime_memory_data_size(context, &*memory)};
 }
 
-// Remembers why a host function ended the guest; what Wasmtime gets only unwinds it.
-wasm_trap_t* end_guest(InstanceState& state, abi::Stop why) {
+// Why a host function ended the guest: what Wasmtime gets only unwinds it.
+void remember_end(InstanceState& state, abi::Stop why) {
   if (auto* exit = std::get_if<abi::Exit>(&why)) {
     state.ended = *exit;
-    return make_trap("exit");
-  }
-  if (auto* trap = std::get_if<abi::Trap>(&why)) {
-    wasm_trap_t* raised = make_trap(trap->message);
+  } else if (auto* trap = std::get_if<abi::Trap>(&why)) {
     state.ended = std::move(*trap);
-    return raised;
+  } else {
+    state.ended = abi::Halt{};
   }
-  state.ended = abi::Halt{};
-  return make_trap("halted by the host");
 }
 
 // Nothing may be thrown through Wasmtime's frames: an exception here is a bug of ours and ends the worker.
@@ -61,7 +57,11 @@ wasm_trap_t* on_call(void* env, wasmtime_caller_t* caller, wasmtime_val_raw_t* v
   }
   abi::Answer<uint32_t> answer = bound.import->call(state.hosts[bound.host], abi::GuestMemory(memory_of(caller, state)),
                                                     std::span(raw).first(type.param_count));
-  if (!answer) return end_guest(state, std::move(answer).error());
+  if (!answer) {
+    remember_end(state, std::move(answer).error());
+    constexpr std::string_view kMessage = "ended by the host";
+    return wasmtime_trap_new(kMessage.data(), kMessage.size());
+  }
   if (type.returns_i32) values[0].i32 = static_cast<int32_t>(*answer);
   return nullptr;
 }
@@ -72,50 +72,24 @@ bool turn_is_over(const InstanceState& state) {
   return std::chrono::steady_clock::now() - state.turn_began > kLongestTurn;
 }
 
-// True when the suspended call is over, in whatever way.
-bool on_poll(void* env) noexcept {
-  auto& call = *static_cast<InstanceState::Suspended*>(env);
-  InstanceState& state = *call.state;
-  if (state.interrupted) {
-    *call.trap = make_trap("interrupted");
-    return true;
-  }
-  if (turn_is_over(state)) return false;  // and not `waiting`: it is made at the next turn
-  const abi::FunctionType& type = call.bound->import->type;
-  abi::Answer<uint32_t> answer = call.bound->import->call(state.hosts[call.bound->host], abi::GuestMemory(call.memory),
-                                                          std::span(call.raw).first(type.param_count));
-  if (!answer) {
-    if (std::holds_alternative<abi::Wait>(answer.error())) {
-      state.waiting = true;
-      return false;
-    }
-    *call.trap = end_guest(state, std::move(answer).error());
-    return true;
-  }
-  if (type.returns_i32) {
-    call.results[0].kind = WASMTIME_I32;
-    call.results[0].of.i32 = static_cast<int32_t>(*answer);
-  }
-  return true;
-}
-
-void on_async_call(void* env, wasmtime_caller_t* caller, const wasmtime_val_t* values, size_t /*count*/,
-                   wasmtime_val_t* results, size_t /*result_count*/, wasm_trap_t** trap,
-                   wasmtime_async_continuation_t* continuation) noexcept {
-  const auto* bound = static_cast<const LinkedModule::Bound*>(env);
+int on_waiting_call(void* env, wasmtime_caller_t* caller, const uint64_t* params, int32_t* result) noexcept {
+  const auto& bound = *static_cast<const LinkedModule::Bound*>(env);
+  const abi::FunctionType& type = bound.import->type;
   InstanceState& state = state_of(caller);
-  const abi::FunctionType& type = bound->import->type;
-  InstanceState::Suspended& call = state.suspended;
-  call.bound = bound;
-  call.memory = memory_of(caller, state);
-  for (size_t i = 0; i < type.param_count; ++i) {
-    call.raw[i] = type.params[i] == abi::ValueType::kI64 ? static_cast<uint64_t>(values[i].of.i64)
-                                                         : static_cast<uint32_t>(values[i].of.i32);
+  if (state.interrupted) return SUBAKO_ENDS;
+  if (turn_is_over(state)) return SUBAKO_WAITS;  // and no `waits`: it is made at the next turn
+  abi::Answer<uint32_t> answer = bound.import->call(state.hosts[bound.host], abi::GuestMemory(memory_of(caller, state)),
+                                                    std::span(params, type.param_count));
+  if (answer) {
+    *result = static_cast<int32_t>(*answer);
+    return SUBAKO_DONE;
   }
-  call.results = results;
-  call.trap = trap;
-  call.state = &state;
-  *continuation = {on_poll, &call, nullptr};  // polled at once
+  if (std::holds_alternative<abi::Wait>(answer.error())) {
+    state.waits = &bound;
+    return SUBAKO_WAITS;
+  }
+  remember_end(state, std::move(answer).error());
+  return SUBAKO_ENDS;
 }
 
 wasm_functype_t* make_type(const abi::FunctionType& type) {
@@ -135,19 +109,38 @@ wasm_functype_t* make_type(const abi::FunctionType& type) {
   return wasm_functype_new(&param_vec, &result_vec);
 }
 
+Result<void> define_waiting(wasmtime_linker_t* linker, const abi::Import& import, void* env) {
+  if (!import.type.returns_i32) return fail(Code::kInternal, "an import that waits returns an i32");
+  std::string signature;
+  for (size_t i = 0; i < import.type.param_count; ++i) {
+    signature += import.type.params[i] == abi::ValueType::kI64 ? 'I' : 'i';
+  }
+  std::array<char, 256> message{};
+  if (subako_linker_define_waiting(linker, import.module.data(), import.module.size(), import.name.data(), import.name.size(),
+                                   signature.data(), signature.size(), on_waiting_call, env, message.data(),
+                                   message.size()) != 0) {
+    return fail(Code::kInternal, message.data());
+  }
+  return {};
+}
+
+Result<void> define_short(wasmtime_linker_t* linker, const abi::Import& import, void* env) {
+  wasm_functype_t* type = make_type(import.type);
+  wasmtime_error_t* error =
+      wasmtime_linker_define_func_unchecked(linker, import.module.data(), import.module.size(), import.name.data(),
+                                            import.name.size(), type, on_call, env, nullptr);
+  wasm_functype_delete(type);
+  if (error != nullptr) return fail(Code::kInternal, take_message(error));
+  return {};
+}
+
 }  // namespace
 
 Result<void> define_import(wasmtime_linker_t* linker, const LinkedModule::Bound& bound) {
   const abi::Import& import = *bound.import;
-  wasm_functype_t* type = make_type(import.type);
   void* env = const_cast<LinkedModule::Bound*>(&bound);
-  wasmtime_error_t* error =
-      import.waits ? wasmtime_linker_define_async_func(linker, import.module.data(), import.module.size(),
-                                                       import.name.data(), import.name.size(), type, on_async_call, env, nullptr)
-                   : wasmtime_linker_define_func_unchecked(linker, import.module.data(), import.module.size(),
-                                                           import.name.data(), import.name.size(), type, on_call, env, nullptr);
-  wasm_functype_delete(type);
-  if (error != nullptr) return fail(Code::kInternal, "cannot link " + std::string(import.name) + ": " + take_message(error));
+  auto defined = import.waits ? define_waiting(linker, import, env) : define_short(linker, import, env);
+  if (!defined) return fail(Code::kInternal, "cannot link " + std::string(import.name) + ": " + defined.error().message);
   return {};
 }
 

@@ -4,12 +4,10 @@
 #include <wasm.h>
 #include <wasmtime.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,20 +24,11 @@ struct InstanceState {
 
   bool interrupted = false;  // end the guest where it stands
   std::chrono::steady_clock::time_point turn_began{};
-  bool waiting = false;      // the last resume ended in a host function that answered Wait
+  // The import that answered Wait, where the last resume ended in one. Only one call can be suspended.
+  const LinkedModule::Bound* waits = nullptr;
 
   // Set by a host function that ended the guest; Wasmtime only hears of some trap.
   std::variant<std::monostate, abi::Exit, abi::Halt, abi::Trap> ended;
-
-  // The one host call that may be suspended.
-  struct Suspended {
-    const LinkedModule::Bound* bound = nullptr;
-    std::span<std::byte> memory;  // a suspended guest can't grow it
-    std::array<uint64_t, 9> raw{};
-    wasmtime_val_t* results = nullptr;
-    wasm_trap_t** trap = nullptr;
-    InstanceState* state = nullptr;
-  } suspended;
 };
 
 [[nodiscard]] Result<void> define_import(wasmtime_linker_t* linker, const LinkedModule::Bound& bound);

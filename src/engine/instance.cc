@@ -97,9 +97,9 @@ Instance::~Instance() = default;
 Instance::State Instance::resume() {
   Running& r = *running_;
   while (!r.finish) {
-    r.state.waiting = false;
+    r.state.waits = nullptr;
     r.state.turn_began = std::chrono::steady_clock::now();
-    if (!wasmtime_call_future_poll(r.future)) return r.state.waiting ? State::kWaiting : State::kYielded;
+    if (!wasmtime_call_future_poll(r.future)) return r.state.waits != nullptr ? State::kWaiting : State::kYielded;
     r.drop_future();
     if (r.trap != nullptr || r.error != nullptr) {
       r.finish = r.why_unwound();
@@ -112,7 +112,7 @@ Instance::State Instance::resume() {
   return State::kFinished;
 }
 
-size_t Instance::waits_for() const { return running_->state.suspended.bound->host; }
+size_t Instance::waits_for() const { return running_->state.waits->host; }
 
 void Instance::interrupt() { running_->state.interrupted = true; }
 

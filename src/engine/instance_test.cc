@@ -50,14 +50,15 @@ abi::Answer<uint32_t> broken(void*, abi::GuestMemory, std::span<const uint64_t>)
 constexpr abi::FunctionType kOne{{abi::ValueType::kI32}, 1, true};
 constexpr abi::FunctionType kLong{{abi::ValueType::kI64}, 1, true};
 constexpr abi::FunctionType kNone{{}, 0, false};
+constexpr abi::FunctionType kAnswers{{}, 0, true};
 constexpr abi::FunctionType kOneNone{{abi::ValueType::kI32}, 1, false};
 constexpr abi::Import kTable[] = {
-    {"h", "broken", kNone, true, broken}, {"h", "give", kOne, false, give},   {"h", "halt", kNone, false, halt},
-    {"h", "halt_waiting", kNone, true, halt}, {"h", "leave", kOneNone, false, leave}, {"h", "slow", kLong, true, slow}, {"h", "wait", kLong, true, wait}};
+    {"h", "broken", kAnswers, true, broken}, {"h", "give", kOne, false, give},   {"h", "halt", kNone, false, halt},
+    {"h", "halt_waiting", kAnswers, true, halt}, {"h", "leave", kOneNone, false, leave}, {"h", "slow", kLong, true, slow}, {"h", "wait", kLong, true, wait}};
 
 constexpr std::string_view kImports = R"(
-  (import "h" "broken" (func $broken)) (import "h" "give" (func $give (param i32) (result i32)))
-  (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting))
+  (import "h" "broken" (func $broken (result i32))) (import "h" "give" (func $give (param i32) (result i32)))
+  (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting (result i32)))
   (import "h" "leave" (func $leave (param i32))) (import "h" "slow" (func $slow (param i64) (result i32)))
   (import "h" "wait" (func $wait (param i64) (result i32))))";
 constexpr std::string_view kMemory = R"((memory (export "memory") 1))";
@@ -96,8 +97,8 @@ TEST_F(InstanceTest, every_way_out_is_told_apart) {  // spec: C9
   EXPECT_TRUE(std::holds_alternative<Returned>(run("")));
   EXPECT_EQ(std::get<Exited>(run("i32.const -1 call $leave")).code, 0xffffffffU);
   EXPECT_TRUE(std::holds_alternative<Halted>(run("call $halt")));
-  EXPECT_TRUE(std::holds_alternative<Halted>(run("call $halt_waiting")));
-  EXPECT_EQ(std::get<Trapped>(run("call $broken")).message, "broken: a bad pointer");
+  EXPECT_TRUE(std::holds_alternative<Halted>(run("(drop (call $halt_waiting))")));
+  EXPECT_EQ(std::get<Trapped>(run("(drop (call $broken))")).message, "broken: a bad pointer");
 }
 
 TEST_F(InstanceTest, traps_say_what_happened_and_where) {  // spec: C9

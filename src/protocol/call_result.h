@@ -22,6 +22,8 @@ struct CallResult {
 // `result` is the object of an answer. The error completes "answered with no CallToolResult: " (C9, bad_result): content is
 // no array, isError is no boolean, neither content nor structuredContent is there.
 [[nodiscard]] std::expected<CallResult, std::string> read_call_result(const json::Value& result);
+// The same without a copy, for who passes the result on.
+[[nodiscard]] std::expected<void, std::string> check_call_result(const json::Value& result);
 
 // One block of what the model gets, in order.
 struct ViewBlock {

@@ -134,7 +134,7 @@ std::string Conversation::State::unasked(const json::Value& id) const {
 
 void Conversation::State::take_call_result(const json::Value& result) {
   closed = true;
-  if (const auto read = read_call_result(result); !read) {
+  if (const auto read = check_call_result(result); !read) {
     violate(Cause::kBadResult, "the function answered with no CallToolResult: " + read.error());
   }
 }
