@@ -11,6 +11,7 @@ packages=(
   # the C++ side
   g++ cmake ninja-build make pkg-config git ca-certificates ccache
   protobuf-compiler libprotobuf-dev libboost1.81-dev libboost-json1.81-dev libarchive-dev zlib1g-dev
+  libpng-dev libjpeg62-turbo-dev libgif-dev libwebp-dev
   libfmt-dev libcli11-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3

@@ -13,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE_PROCESS = {"store", "egress", "core", "mcp", "server"}
-CHILD_PROCESS = {"engine", "wasi", "guest_http", "worker", "builder", "bundle"}
+CHILD_PROCESS = {"engine", "wasi", "guest_http", "worker", "builder", "bundle", "picture"}
 ENGINE_HEADER = re.compile(r"^(wasmtime(/|\.h)|wasm\.h|wasi\.h|subako_engine_shims\.h)")
 INCLUDE = re.compile(r"^\s*#\s*include\s*([<\"])([^>\"]+)[>\"]", re.M)
 SOURCES = {".h", ".hh", ".hpp", ".cc", ".cpp", ".c", ".inc"}

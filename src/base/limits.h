@@ -49,6 +49,15 @@ inline constexpr uint32_t kPictures = 20;
 inline constexpr uint64_t kPictureBytes = 10 * kMiB;
 inline constexpr uint32_t kPictureSide = 2000;  // pixels of the longer side
 
+// What decoding a picture may cost (R5). A process decodes one picture. The most that 100 megapixels take in a format that is held
+// whole is a WebP's: 4 bytes a pixel in its decoder and 4 in what comes out, 763 MiB; a progressive JPEG's in CMYK has as much.
+inline constexpr uint64_t kPicturePixels = 100'000'000;           // as the header says, before anything is allocated
+inline constexpr uint64_t kPictureMemoryBytes = 1280 * kMiB;      // RLIMIT_AS: address space, the program's own included
+inline constexpr std::chrono::seconds kPictureCpu = 20s;          // RLIMIT_CPU, of one picture
+inline constexpr std::chrono::milliseconds kPictureWall = 30s;    // for all pictures of a result
+inline constexpr uint32_t kPictureScans = 100;                    // of a progressive JPEG
+inline constexpr uint64_t kPictureScannedPixels = 2'000'000'000;  // its scans times its pixels: each scan visits them all
+
 // A bundle (L12, B2, B3).
 inline constexpr uint64_t kBundleBytes = 64 * kMiB;  // ABI: unpacked, in all
 inline constexpr uint32_t kAssetFiles = 10'000;      // ABI

@@ -1,0 +1,19 @@
+// The chunks of a PNG, walked before libpng sees it: what it doesn't tell (animations), and what we want as
+// it is stored.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace subako::picture {
+
+struct PngChunks {
+  bool animated = false;            // there is an acTL chunk before the image data, so this is an APNG
+  std::span<const std::byte> exif;  // of the eXIf chunk, or empty
+  std::span<const std::byte> colour_profile;  // of the iCCP chunk: name, method, compressed profile; or empty
+};
+
+// Stops at the image data or at damage, of which libpng tells.
+[[nodiscard]] PngChunks png_chunks(std::span<const std::byte> png);
+
+}  // namespace subako::picture
