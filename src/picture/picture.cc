@@ -60,9 +60,19 @@ std::expected<Pixels, Unshowable> decode(Source& source, Size to) {
 }
 
 Written write(As as, PictureFormat format, const Pixels& pixels, const SourceInfo& info) {
-  (void)as;
-  (void)format;
-  return write_png(pixels, info);
+  if (as == As::kSixel) return write_sixel(pixels);
+  if (as == As::kPng) format = PictureFormat::kPng;
+  switch (format) {
+    case PictureFormat::kPng:
+      return write_png(pixels, info);
+    case PictureFormat::kJpeg:
+      return write_jpeg(pixels, info);
+    case PictureFormat::kGif:
+      return write_gif(pixels);
+    case PictureFormat::kWebp:
+      return write_webp(pixels, info);
+  }
+  std::unreachable();
 }
 
 }  // namespace
@@ -73,7 +83,8 @@ std::expected<Prepared, Unshowable> prepare(std::span<const std::byte> bytes, co
   if (!format) return std::unexpected(Unshowable{"it is no PNG, JPEG, GIF or WebP"});
   TRY(std::unique_ptr<Source> source, open(*format, bytes, wish.most_pixels));
 
-  const SourceInfo info = source->info();
+  SourceInfo info = source->info();
+  if (wish.as != As::kSame) info.colour_profile.clear();  // it is in the wrapping of the source's format
   Prepared prepared;
   prepared.format = *format;
   prepared.source_width = info.width;

@@ -28,7 +28,7 @@ PngChunks png_chunks(std::span<const std::byte> png) {
     if (length > png.size() - at - kHeadBytes - kCrcBytes || name == "IEND") break;
     const std::span<const std::byte> data = png.subspan(at + kHeadBytes, length);
     if (name == "IDAT") break;
-    if (name == "acTL") found.animated = true;
+    if (name == "acTL") found.animated = length >= 4 && big_endian_32(data) > 1;
     if (name == "eXIf") found.exif = data;
     if (name == "iCCP") found.colour_profile = data;
     at += kHeadBytes + length + kCrcBytes;

@@ -8,7 +8,7 @@
 namespace subako::picture {
 
 struct PngChunks {
-  bool animated = false;            // there is an acTL chunk before the image data, so this is an APNG
+  bool animated = false;            // an acTL chunk before the image data tells of several frames: an APNG
   std::span<const std::byte> exif;  // of the eXIf chunk, or empty
   std::span<const std::byte> colour_profile;  // of the iCCP chunk: name, method, compressed profile; or empty
 };

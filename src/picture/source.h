@@ -21,7 +21,7 @@ struct SourceInfo {
   uint32_t width = 0;  // as stored, before turning
   uint32_t height = 0;
   Orientation orientation = Orientation::kUpright;
-  bool animated = false;
+  bool animated = false;                  // of more frames than one
   bool grey = false;                      // stored without colour
   bool lossless = false;                  // WebP has both kinds
   std::vector<std::byte> colour_profile;  // ICC, in the wrapping of its format; only of one that goes along
@@ -51,6 +51,9 @@ class Source {
 // size allocated before. `bytes` outlives it.
 using Opened = std::expected<std::unique_ptr<Source>, Unshowable>;
 [[nodiscard]] Opened open_png(std::span<const std::byte> bytes, uint64_t most_pixels);
+[[nodiscard]] Opened open_jpeg(std::span<const std::byte> bytes, uint64_t most_pixels);
+[[nodiscard]] Opened open_gif(std::span<const std::byte> bytes, uint64_t most_pixels);
+[[nodiscard]] Opened open_webp(std::span<const std::byte> bytes, uint64_t most_pixels);
 
 // Reasons in one wording.
 [[nodiscard]] Unshowable damaged(std::string_view detail);  // `detail` may quote the file

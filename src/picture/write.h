@@ -18,6 +18,16 @@ using Written = std::expected<std::vector<std::byte>, Unshowable>;
 // limits::kPictureBytes.
 [[nodiscard]] Written write_png(const Pixels& pixels, const SourceInfo& source);
 
+// Quality 90, colour as fine as brightness, grey stays grey. Alpha is not looked at.
+[[nodiscard]] Written write_jpeg(const Pixels& pixels, const SourceInfo& source);
+// Up to 256 colours, dithered where there are more; what is more than half transparent is left out.
+[[nodiscard]] Written write_gif(const Pixels& pixels);
+// Lossless where the source is; else quality 90.
+[[nodiscard]] Written write_webp(const Pixels& pixels, const SourceInfo& source);
+// DEC sixels, the whole sequence from ESC P to ESC \, in colours as write_gif has them; transparent pixels
+// leave the screen as it is.
+[[nodiscard]] Written write_sixel(const Pixels& pixels);
+
 [[nodiscard]] bool opaque(const Pixels& pixels);
 
 // Reasons in one wording.
