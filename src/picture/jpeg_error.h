@@ -57,7 +57,9 @@ class JpegError {
     error.stop(message);
   }
   static void on_message(j_common_ptr jpeg, int level) {
-    if (level < 0 && jpeg->err->msg_code == JWRN_JPEG_EOF) of(jpeg).stop("it ends too early");
+    if (level >= 0) return;
+    if (jpeg->err->msg_code == JWRN_JPEG_EOF) of(jpeg).stop("it ends too early");
+    if (jpeg->err->msg_code == JWRN_HIT_MARKER) of(jpeg).stop("its data end before the picture does");
   }
 
   Handler handler_{};

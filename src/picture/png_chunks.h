@@ -16,4 +16,8 @@ struct PngChunks {
 // Stops at the image data or at damage, of which libpng tells.
 [[nodiscard]] PngChunks png_chunks(std::span<const std::byte> png);
 
+// What is wrong with the chunks that the picture needs, up to the last, IEND: one is cut off, or its sum is
+// wrong. Null: nothing.
+[[nodiscard]] const char* png_damage(std::span<const std::byte> png);
+
 }  // namespace subako::picture

@@ -6,6 +6,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "picture/png_chunks.h"
@@ -16,6 +17,7 @@ namespace subako::picture {
 namespace {
 
 constexpr size_t kProfileBytes = 64 * limits::kKiB;
+constexpr size_t kRestBytes = 64 * limits::kKiB;
 constexpr png_uint_32 kAnySide = 0x7fffffff;  // refused_size() judges, in its words
 
 class PngSource final : public Source {
@@ -30,7 +32,11 @@ class PngSource final : public Source {
     std::ranges::copy(whole_.row(y), rgba.begin());
     return true;
   }
-  [[nodiscard]] bool end() override;
+  [[nodiscard]] bool end() override {
+    const char* damage = png_damage(bytes_);
+    if (damage != nullptr) std::snprintf(why_.data(), why_.size(), "%s", damage);
+    return damage == nullptr;
+  }
   [[nodiscard]] Unshowable why() const override {
     return out_of_memory_ ? no_memory() : damaged(why_.data());
   }
@@ -54,12 +60,18 @@ class PngSource final : public Source {
   static void on_read(png_structp png, png_bytep to, size_t size) {
     auto* self = static_cast<PngSource*>(png_get_io_ptr(png));
     if (size > self->bytes_.size() - self->at_) png_error(png, "it ends too early");
+    if (self->at_ + size > self->read_end_) png_error(png, "its data go on after the picture");
     std::memcpy(to, self->bytes_.data() + self->at_, size);
     self->at_ += size;
   }
 
+  // Before the last row: libpng then unpacks what is left of the image data, up to a thousand times their
+  // size. A row is stored in at most 8 bytes a pixel and hardly grows by being packed.
+  void expect_end() { read_end_ = at_ + kRestBytes + size_t{info_.width} * 32; }
+
   std::span<const std::byte> bytes_;
   size_t at_ = 0;
+  size_t read_end_ = std::numeric_limits<size_t>::max();
   png_structp png_ = nullptr;
   png_infop png_info_ = nullptr;
   bool interlaced_ = false;
@@ -113,6 +125,7 @@ void PngSource::note_chunks() {
 }
 
 bool PngSource::read_row(uint8_t* rgba) {
+  if (next_row_ == info_.height) expect_end();
   if (setjmp(png_jmpbuf(png_)) != 0) return false;
   png_read_row(png_, rgba, nullptr);
   return true;
@@ -131,13 +144,12 @@ bool PngSource::read_interlaced() {
 bool PngSource::read_passes() {
   if (setjmp(png_jmpbuf(png_)) != 0) return false;
   for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass)
-    for (uint32_t y = 0; y < info_.height; ++y) png_read_row(png_, whole_.row(y).data(), nullptr);
-  return true;
-}
-
-bool PngSource::end() {
-  if (setjmp(png_jmpbuf(png_)) != 0) return false;
-  png_read_end(png_, nullptr);
+    for (uint32_t y = 0; y < info_.height; ++y) {
+      // The last pass has every other row; of one or two rows, it may have none.
+      if (info_.height <= 2 || (pass == PNG_INTERLACE_ADAM7_PASSES - 1 && y + 2 >= info_.height))
+        expect_end();
+      png_read_row(png_, whole_.row(y).data(), nullptr);
+    }
   return true;
 }
 

@@ -115,9 +115,12 @@ std::vector<Colour> chosen_colours(const Pixels& pixels, size_t most) {
 
   std::vector<Colour> colours;
   for (const Box& box : boxes) {
+    // What most of its pixels have is kept as it is, so that areas of one colour stay free of dots.
+    const Cell& largest = *std::ranges::max_element(box.cells, {}, &Cell::count);
+    const Cell& chosen = largest.count > box.all.count / 2 ? largest : box.all;
     Colour colour{};
     for (size_t c = 0; c < 3; ++c)
-      colour[c] = static_cast<uint8_t>((box.all.sum[c] + box.all.count / 2) / box.all.count);
+      colour[c] = static_cast<uint8_t>((chosen.sum[c] + chosen.count / 2) / chosen.count);
     colours.push_back(colour);
   }
   return colours;
