@@ -12,7 +12,7 @@ PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 PART = setup/part.sh
 SAMPLE = build/guests/greet
 
-.PHONY: help setup build run test test-deep bench clean
+.PHONY: help setup build run test test-deep fuzz bench clean
 help:        ## what there is
 	@sed -n 's/^\([a-z-]*\): *\(.*\)## /  make \1\t/p' $(MAKEFILE_LIST) | sed 's/\t[^\t]*\t/\t/' | expand -t 20
 
@@ -39,6 +39,11 @@ test-deep: setup       ## the unit tests and the hostile guests under ASan and U
 	@$(PART) "unit tests, ASan and UBSan" 6m env SUBAKO_SLOWDOWN=4 ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
 	@$(PART) "hostile guests, ASan and UBSan" 6m env SUBAKO=$(CURDIR)/build/asan/bin/subako SUBAKO_SLOWDOWN=4 \
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
+
+FUZZ = picture
+TIME = 30
+fuzz:        ## look for faults in what reads strangers' bytes: FUZZ=picture TIME=30 (seconds; 0: until stopped)
+	@fuzz/fuzz.sh $(FUZZ) $(TIME)
 
 bench: build       ## measurements, paired and as ratios (on an idle machine; bench/bench.py says how)
 	@$(RUST) cmake --build --preset release --target worker_bench node_bench
