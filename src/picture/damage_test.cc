@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,17 @@ namespace {
 
 using namespace fixture;
 using protocol::PictureFormat;
+using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::StartsWith;
+
+// Bounds of time are for a release build on a machine that has other things to do; sanitizers and slower ones
+// stretch them.
+bool within(std::chrono::steady_clock::time_point begin, std::chrono::milliseconds bound) {
+  const char* text = std::getenv("SUBAKO_SLOWDOWN");
+  const double factor = text != nullptr && *text != '\0' ? std::strtod(text, nullptr) : 1;
+  return std::chrono::steady_clock::now() - begin < bound * factor;
+}
 
 struct Named {
   std::string name;
@@ -71,7 +81,8 @@ TEST(Damage, AFlippedBitIsANoteOrAPicture) {
     for (size_t at = 0; at < bytes.size(); ++at) {
       Bytes flipped = bytes;
       flipped[at] ^= std::byte{1} << (at * 5 % 8);
-      for (const Wish& wish : {Wish{}, Wish{.longest_side = 20, .most_pixels = 1'000'000}}) {
+      for (const uint32_t side : {2000U, 20U}) {
+        const Wish wish{.longest_side = side, .most_pixels = 100'000};
         const auto prepared = prepare(flipped, wish);
         if (!prepared) {
           ++noted;
@@ -103,10 +114,9 @@ Bytes deflated_zeros(size_t size) {
 void expect_note(const Bytes& bytes, const std::string& says, const Wish& wish = {}) {
   const auto begin = std::chrono::steady_clock::now();
   const auto prepared = prepare(bytes, wish);
-  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_TRUE(within(begin, milliseconds(500)));
   ASSERT_FALSE(prepared);
   EXPECT_THAT(prepared.error().reason, HasSubstr(says));
-  EXPECT_LT(took, std::chrono::milliseconds(500));
 }
 
 // spec: R5, L8
@@ -115,11 +125,10 @@ TEST(Damage, ThirtyThousandSquareIsRefusedByItsHeader) {
   ASSERT_LT(bomb.size(), 60'000U);
   const auto begin = std::chrono::steady_clock::now();
   const auto prepared = prepare(bomb, {});
-  const auto took = std::chrono::steady_clock::now() - begin;
+  EXPECT_TRUE(within(begin, milliseconds(20)));  // microseconds, on a machine that does nothing else
   ASSERT_FALSE(prepared);
   EXPECT_EQ(prepared.error().reason,
             "its size of 30,000 × 30,000 pixels passes the 100,000,000 pixels that a picture may have");
-  EXPECT_LT(took, std::chrono::milliseconds(20));  // microseconds, on a machine that does nothing else
 }
 
 // spec: R5
@@ -200,7 +209,7 @@ TEST(Damage, BombsInChunksThatNobodyReadsAreNotUnpacked) {
   const Bytes bomb = png(board(40, 40), {.chunks = chunks});
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(prepare(bomb, {}));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  EXPECT_TRUE(within(begin, milliseconds(500)));
 }
 
 // spec: R5
@@ -208,7 +217,7 @@ TEST(Damage, APngOfMoreDataThanPixelsIsNotReadToTheEndOfThem) {
   const Bytes bomb = raw_png(1, 1, 8, PNG_COLOR_TYPE_GRAY, deflated_zeros(100'000'000));
   const auto begin = std::chrono::steady_clock::now();
   const auto prepared = prepare(bomb, {});
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  EXPECT_TRUE(within(begin, milliseconds(500)));
   ASSERT_FALSE(prepared);
   EXPECT_THAT(prepared.error().reason, HasSubstr("its data go on after the picture"));
 }
@@ -238,7 +247,7 @@ TEST(Damage, OfManyFramesOnlyTheFirstIsDecoded) {
   bytes.push_back(std::byte{0x3b});
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_TRUE(prepare(bytes, {}));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
+  EXPECT_TRUE(within(begin, milliseconds(500)));
   const Bytes cut(bytes.begin(), bytes.end() - 5);
   expect_note(cut, "it ends too early");
 }
