@@ -2,9 +2,13 @@
 // R5).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -28,6 +32,12 @@ bool within(std::chrono::steady_clock::time_point begin, std::chrono::millisecon
   const double factor = text != nullptr && *text != '\0' ? std::strtod(text, nullptr) : 1;
   return std::chrono::steady_clock::now() - begin < bound * factor;
 }
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kFlipStep = 5;  // the fuzzer does more of this
+#else
+constexpr size_t kFlipStep = 1;
+#endif
 
 struct Named {
   std::string name;
@@ -78,7 +88,7 @@ TEST(Damage, ACutPictureIsNotShown) {
 TEST(Damage, AFlippedBitIsANoteOrAPicture) {
   for (const auto& [name, bytes] : small_ones()) {
     size_t noted = 0;
-    for (size_t at = 0; at < bytes.size(); ++at) {
+    for (size_t at = 0; at < bytes.size(); at += kFlipStep) {
       Bytes flipped = bytes;
       flipped[at] ^= std::byte{1} << (at * 5 % 8);
       for (const uint32_t side : {2000U, 20U}) {
@@ -251,6 +261,35 @@ TEST(Damage, OfManyFramesOnlyTheFirstIsDecoded) {
   const Bytes cut(bytes.begin(), bytes.end() - 5);
   expect_note(cut, "it ends too early");
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which takes all address space for itself
+[[noreturn]] void tell_with_little_memory(const Bytes& bytes) {
+  const rlimit little{200 * limits::kMiB, 200 * limits::kMiB};
+  setrlimit(RLIMIT_AS, &little);
+  const auto prepared = prepare(bytes, {});
+  std::fprintf(stderr, "%s", prepared ? "shown" : prepared.error().reason.c_str());
+  _exit(0);
+}
+
+// spec: R5
+TEST(Damage, MemoryThatIsNotThereIsANote) {
+  Bytes interlaced_png = raw_png(10'000, 10'000, 8, PNG_COLOR_TYPE_GRAY, deflated_zeros(1000));
+  patch(interlaced_png, 28, "\1");
+  // The header's sum is over its name and its 13 bytes.
+  const auto sum = crc32(0, reinterpret_cast<const Bytef*>(&interlaced_png[12]), 17);
+  for (size_t i = 0; i < 4; ++i) interlaced_png[29 + i] = static_cast<std::byte>(sum >> (24 - 8 * i));
+  Bytes progressive = jpeg(board(40, 40), {.progressive = true});
+  const size_t sides = static_cast<size_t>(std::ranges::search(progressive, bytes_of("\xff\xc2")).begin() -
+                                           progressive.begin()) +
+                       5;
+  patch(progressive, sides, "\x27\x10\x27\x10");
+  Bytes lossy = webp(board(40, 40));
+  patch(lossy, 26, "\x10\x27\x10\x27");
+  for (const Bytes& bytes : {interlaced_png, progressive, lossy})
+    EXPECT_EXIT(tell_with_little_memory(bytes), testing::ExitedWithCode(0),
+                "decoding it takes more memory than a picture may have");
+}
+#endif
 
 // spec: R5
 TEST(Damage, TheMostPixelsCanBeLowered) {
