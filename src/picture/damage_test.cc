@@ -248,6 +248,18 @@ TEST(Damage, AJpegOfManyScansIsStopped) {
 }
 
 // spec: R5
+TEST(Damage, AJpegOfManySegmentsCostsWhatItsBytesCost) {
+  Bytes bytes = jpeg(board(40, 40));
+  Bytes segments;
+  while (segments.size() < limits::kPictureBytes)
+    segments = joined(std::move(segments), bytes_of(std::string_view("\xff\xe1\0\2", 4)));
+  bytes.insert(bytes.begin() + 2, segments.begin(), segments.end());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(prepare(bytes, {}));
+  EXPECT_TRUE(within(begin, milliseconds(500)));
+}
+
+// spec: R5
 TEST(Damage, OfManyFramesOnlyTheFirstIsDecoded) {
   const Bytes one = gif({{draw(2000, 2000, [](uint32_t, uint32_t) { return Rgba{}; })}});
   constexpr size_t kHead = 13 + 2 * 3;  // the screen and its palette

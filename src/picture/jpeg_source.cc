@@ -9,21 +9,16 @@
 #include <array>
 #include <csetjmp>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
 #include "picture/jpeg_error.h"
+#include "picture/jpeg_segments.h"
 #include "picture/source.h"
 
 namespace subako::picture {
 
 namespace {
 
-using namespace std::string_view_literals;
-
-constexpr int kExifMarker = JPEG_APP0 + 1;
-constexpr int kProfileMarker = JPEG_APP0 + 2;
-constexpr size_t kProfileBytes = 64 * limits::kKiB;
 constexpr long kDecoderBytes =
     limits::kPictureMemoryBytes / 4 * 3;  // leaves room for the program and the scaler
 
@@ -52,7 +47,7 @@ class JpegSource final : public Source {
 
   [[nodiscard]] bool read_header();
   [[nodiscard]] bool knows_colours() const { return jpeg_.jpeg_color_space != JCS_UNKNOWN; }
-  void note_markers();
+  void note_segments();
 
  private:
   [[nodiscard]] bool start();
@@ -81,8 +76,6 @@ bool JpegSource::read_header() {
   if (setjmp(error_.jump()) != 0) return false;
   jpeg_create_decompress(&jpeg_);
   jpeg_.mem->max_memory_to_use = kDecoderBytes;
-  jpeg_save_markers(&jpeg_, kExifMarker, 0xffff);
-  jpeg_save_markers(&jpeg_, kProfileMarker, 0xffff);
   jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
   jpeg_read_header(&jpeg_, TRUE);
   info_.width = jpeg_.image_width;
@@ -91,23 +84,11 @@ bool JpegSource::read_header() {
   return true;
 }
 
-void JpegSource::note_markers() {
-  constexpr std::string_view kExif = "Exif\0\0"sv;
-  constexpr std::string_view kProfile = "ICC_PROFILE\0"sv;
+void JpegSource::note_segments() {
   cmyk_ = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
-  for (const jpeg_marker_struct* marker = jpeg_.marker_list; marker != nullptr; marker = marker->next) {
-    const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
-    const auto bytes = std::as_bytes(std::span(marker->data, marker->data_length));
-    if (marker->marker == kExifMarker && data.starts_with(kExif) &&
-        info_.orientation == Orientation::kUpright)
-      info_.orientation = orientation_of(bytes);
-    // As it is stored, in the wrapping of its one marker; a larger profile is split over several and left
-    // out.
-    if (marker->marker == kProfileMarker && data.starts_with(kProfile) && !cmyk_ &&
-        data.size() <= kProfileBytes && data.size() > kProfile.size() + 2 &&
-        data.substr(kProfile.size(), 2) == "\1\1"sv)
-      info_.colour_profile.assign(bytes.begin(), bytes.end());
-  }
+  const JpegSegments segments = jpeg_segments(bytes_);
+  info_.orientation = orientation_of(segments.exif);
+  if (!cmyk_) info_.colour_profile.assign(segments.colour_profile.begin(), segments.colour_profile.end());
 }
 
 bool JpegSource::start() {
@@ -144,7 +125,7 @@ Opened open_jpeg(std::span<const std::byte> bytes, uint64_t most_pixels) {
   if (Unshowable refused = refused_size(info.width, info.height, most_pixels); !refused.reason.empty())
     return std::unexpected(std::move(refused));
   if (!source->knows_colours()) return std::unexpected(damaged("its colours are of no known kind"));
-  source->note_markers();
+  source->note_segments();
   return source;
 }
 

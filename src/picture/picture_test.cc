@@ -225,6 +225,16 @@ TEST(Picture, IsTurnedAsExifSays) {
 }
 
 // spec: R4
+TEST(Picture, IsTurnedByExifAfterItsData) {
+  Bytes bytes = png(board(240, 60));
+  const Bytes chunk = png_chunk("eXIf", exif(6));
+  bytes.insert(bytes.end() - 12, chunk.begin(), chunk.end());  // before the end
+  const auto prepared = prepare(bytes, {});
+  ASSERT_TRUE(prepared) << prepared.error().reason;
+  EXPECT_EQ(prepared->height, 240U);
+}
+
+// spec: R4
 TEST(Picture, ThatIsSmallKeepsItsExifTurn) {
   const auto prepared = prepare(with_exif(PictureFormat::kJpeg, board(40, 20), exif(6)), {});
   ASSERT_TRUE(prepared);

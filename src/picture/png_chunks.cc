@@ -53,12 +53,15 @@ class Walk {
 
 PngChunks png_chunks(std::span<const std::byte> png) {
   PngChunks found;
+  bool before_data = true;
   Walk walk(png);
   while (const std::optional<Chunk> chunk = walk.next()) {
-    if (chunk->name == "IDAT" || chunk->name == "IEND") break;
-    if (chunk->name == "acTL") found.animated = chunk->data.size() >= 4 && big_endian_32(chunk->data) > 1;
+    if (chunk->name == "IEND") break;
+    if (chunk->name == "IDAT") before_data = false;
     if (chunk->name == "eXIf") found.exif = chunk->data;
-    if (chunk->name == "iCCP") found.colour_profile = chunk->data;
+    if (before_data && chunk->name == "acTL")
+      found.animated = chunk->data.size() >= 4 && big_endian_32(chunk->data) > 1;
+    if (before_data && chunk->name == "iCCP") found.colour_profile = chunk->data;
   }
   return found;
 }

@@ -9,11 +9,11 @@ namespace subako::picture {
 
 struct PngChunks {
   bool animated = false;            // an acTL chunk before the image data tells of several frames: an APNG
-  std::span<const std::byte> exif;  // of the eXIf chunk, or empty
+  std::span<const std::byte> exif;  // of the eXIf chunk, before or after the image data, or empty
   std::span<const std::byte> colour_profile;  // of the iCCP chunk: name, method, compressed profile; or empty
 };
 
-// Stops at the image data or at damage, of which libpng tells.
+// Stops at damage, of which libpng or png_damage() tells.
 [[nodiscard]] PngChunks png_chunks(std::span<const std::byte> png);
 
 // What is wrong with the chunks that the picture needs, up to the last, IEND: one is cut off, or its sum is
