@@ -199,6 +199,38 @@ pub unsafe extern "C" fn subako_module_from_fd(
     }
 }
 
+/// Keeps what is hashed instead of hashing it: core does that, with a hash of its choice.
+struct Collector(Vec<u8>);
+
+impl std::hash::Hasher for Collector {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// All that decides over generated code, as Wasmtime sees it: its version, the target, the compiler's settings, the
+/// features of this CPU that it uses. Engines for which it is the same load each other's compiled modules. Returns its size;
+/// at most `capacity` bytes of it are written.
+#[no_mangle]
+pub unsafe extern "C" fn subako_engine_compatibility(
+    engine: *const wasm_engine_t,
+    out: *mut u8,
+    capacity: usize,
+) -> usize {
+    use std::hash::Hash;
+    let engine = &*(engine as *const wasmtime::Engine);
+    let mut collector = Collector(Vec::new());
+    engine.precompile_compatibility_hash().hash(&mut collector);
+    let length = collector.0.len();
+    if capacity > 0 {
+        std::ptr::copy_nonoverlapping(collector.0.as_ptr(), out, length.min(capacity));
+    }
+    length
+}
+
 #[no_mangle]
 pub extern "C" fn subako_val_size() -> usize {
     std::mem::size_of::<wasmtime_val_t>()

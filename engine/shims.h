@@ -32,6 +32,8 @@ int subako_linker_define_waiting(wasmtime_linker_t* linker, const char* module, 
                                  size_t name_len, const char* signature, size_t signature_len,
                                  subako_waiting_callback callback, void* env, char* message, size_t capacity);
 
+size_t subako_engine_compatibility(const wasm_engine_t* engine, uint8_t* out, size_t capacity);
+
 size_t subako_val_size(void);
 size_t subako_val_raw_size(void);
 

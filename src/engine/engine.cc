@@ -113,6 +113,12 @@ Result<Engine> Engine::for_running(uint32_t guests) {
   return Engine(wasm_engine_new_with_config(config));
 }
 
+std::string Engine::compatibility() const {
+  std::string bytes(subako_engine_compatibility(engine_.get(), nullptr, 0), '\0');
+  subako_engine_compatibility(engine_.get(), reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+  return bytes;
+}
+
 void Engine::tick() const { wasmtime_engine_increment_epoch(engine_.get()); }
 
 }  // namespace subako::engine

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 
@@ -22,6 +23,10 @@ class Engine {
 
   // Lets every guest that is running code come up for air soon. From any thread; safe in a signal handler.
   void tick() const;
+
+  // All that decides over generated code, as Wasmtime sees it: its version, the settings, this CPU. Engines for which it is the
+  // same load each other's modules. Opaque bytes.
+  [[nodiscard]] std::string compatibility() const;
 
   [[nodiscard]] wasm_engine_t* get() const { return engine_.get(); }
 
