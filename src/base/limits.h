@@ -88,6 +88,11 @@ inline constexpr std::chrono::seconds kBuilderCpu = 60s;
 inline constexpr std::chrono::seconds kBuilderWall = 60s;
 inline constexpr uint64_t kBuilderMemoryBytes = 2 * kGiB;
 
+// The cache of compiled modules.
+inline constexpr uint64_t kCacheBytes = 2 * kGiB;                    // what was used longest ago goes first
+inline constexpr std::chrono::milliseconds kCacheLockWait = 1s;      // for who makes room; then this module isn't kept
+inline constexpr size_t kEngineIdentityBytes = 64 * kKiB;            // what a worker says of itself
+
 // Between core and its children. The largest message is the end of a run: 1 MiB of stdout (L4) and 64 KiB of stderr (C7),
 // or 256 KiB of tools (L13) with their refusals; 8 MiB leaves room for every escape in between.
 inline constexpr uint32_t kFrameBytes = 8 * kMiB;
