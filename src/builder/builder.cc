@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include "builder/build.h"
+#include "builder/compile.h"
 #include "builder/pack.h"
+#include "builder/unpack.h"
 #include "child/envelope.h"
 #include "child/frames.h"
 #include "child/messages.pb.h"
@@ -12,12 +13,16 @@ namespace subako::builder {
 
 namespace {
 
-Result<child::FromBuilder> do_job(const child::ToBuilder& job, std::vector<Fd> descriptors, const Report& report) {
+Result<child::FromBuilder> do_job(const child::ToBuilder& job, std::vector<Fd> descriptors,
+                                  const Report& report) {
   switch (job.job_case()) {
-    case child::ToBuilder::kBuild:
+    case child::ToBuilder::kUnpack:
       if (descriptors.size() != 3) break;
-      return build({std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2])},
-                   job.build().directory(), report);
+      return unpack({std::move(descriptors[0]), std::move(descriptors[1]), std::move(descriptors[2])},
+                    job.unpack().directory(), report);
+    case child::ToBuilder::kCompile:
+      if (descriptors.size() != 2) break;
+      return compile(std::move(descriptors[0]), std::move(descriptors[1]), report);
     case child::ToBuilder::kPack:
       if (descriptors.size() != 2) break;
       return pack(std::move(descriptors[0]), std::move(descriptors[1]));

@@ -9,6 +9,24 @@
 
 namespace subako::bundle {
 
+namespace {
+
+Result<void> write_all(int fd, std::string_view bytes, const char* what) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return std::unexpected(system_error(what, errno));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> AssetFolder::module(std::string_view bytes) {
+  return write_all(module_, bytes, "writing the module");
+}
+
 Result<void> AssetFolder::folder(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
@@ -34,13 +52,7 @@ Result<void> AssetFolder::open(const std::string& path) {
 }
 
 Result<void> AssetFolder::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file_.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::unexpected(system_error("writing an asset", errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
+  return write_all(file_.get(), bytes, "writing an asset");
 }
 
 // Some file systems tell of a full disk only here.

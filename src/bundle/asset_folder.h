@@ -1,8 +1,9 @@
-// Assets written as files below a folder of ours (spec: B1, B3): assets/x becomes x in it. Files are 0444,
+// Assets written as files below a folder of ours (spec: B1, B3): assets/x becomes x in it, and the module is appended to
+// a file of ours. Files are 0444,
 // folders 0755, whatever the umask. Nothing existing is overwritten and no link is followed, should somebody
 // else write there too.
 //
-// The descriptor stays the caller's and must outlive this; after a refusal or an Error the caller discards
+// The descriptors stay the caller's and must outlive this; after a refusal or an Error the caller discards
 // the folder.
 #pragma once
 
@@ -13,7 +14,8 @@ namespace subako::bundle {
 
 class AssetFolder final : public AssetSink {
  public:
-  explicit AssetFolder(int folder_fd) : root_(folder_fd) {}
+  AssetFolder(int folder_fd, int module_fd) : root_(folder_fd), module_(module_fd) {}
+  [[nodiscard]] Result<void> module(std::string_view bytes) override;
   [[nodiscard]] Result<void> folder(const std::string& path) override;
   [[nodiscard]] Result<void> open(const std::string& path) override;
   [[nodiscard]] Result<void> write(std::string_view bytes) override;
@@ -21,6 +23,7 @@ class AssetFolder final : public AssetSink {
 
  private:
   int root_;
+  int module_;
   Fd file_;
 };
 

@@ -15,11 +15,23 @@ mode_t mode_of(const std::filesystem::path& path) {
   return status.st_mode & 07777U;
 }
 
+TEST(AssetFolder, appends_the_module_to_its_file) {  // spec: B1
+  const Scratch out;
+  const Fd fd = out.open();
+  const Fd module = testing::file_of("");
+  AssetFolder assets(fd.get(), module.get());
+  EXPECT_TRUE(assets.module("one "));
+  EXPECT_TRUE(assets.module("two"));
+  EXPECT_EQ(testing::bytes_of(module), "one two");
+  AssetFolder nowhere(fd.get(), -1);
+  EXPECT_FALSE(nowhere.module("x"));
+}
+
 TEST(AssetFolder, writes_read_only_files_whatever_the_umask) {  // spec: B1
   const Scratch out;
   const Fd fd = out.open();
   const mode_t before = ::umask(0777);
-  AssetFolder assets(fd.get());
+  AssetFolder assets(fd.get(), -1);
   EXPECT_TRUE(assets.folder("a"));
   EXPECT_TRUE(assets.folder("a/b"));
   EXPECT_TRUE(assets.open("a/b/c"));
@@ -39,7 +51,7 @@ TEST(AssetFolder, overwrites_nothing_and_follows_nothing) {  // spec: B3
   std::filesystem::create_symlink(other.path(), out.path() / "link");
   std::filesystem::create_symlink(other.path() / "new", out.path() / "file_link");
   const Fd fd = out.open();
-  AssetFolder assets(fd.get());
+  AssetFolder assets(fd.get(), -1);
   EXPECT_EQ(assets.open("there").error().code, Code::kConflict);
   for (const char* path : {"link/x", "file_link", "../x", "/tmp/subako-absolute"})
     EXPECT_FALSE(assets.open(path)) << path;
@@ -50,7 +62,7 @@ TEST(AssetFolder, overwrites_nothing_and_follows_nothing) {  // spec: B3
 }
 
 TEST(AssetFolder, what_it_can_not_write_is_an_error_of_ours) {  // spec: B1
-  AssetFolder assets(-1);
+  AssetFolder assets(-1, -1);
   const auto opened = assets.open("x");
   ASSERT_FALSE(opened);
   EXPECT_NE(opened.error().message.find("asset"), std::string::npos);

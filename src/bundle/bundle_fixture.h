@@ -59,6 +59,10 @@ class Scratch {
 // Assets as a map; folders end with a slash.
 class Assets final : public AssetSink {
  public:
+  Result<void> module(std::string_view bytes) override {
+    module_bytes += bytes;
+    return {};
+  }
   Result<void> folder(const std::string& path) override {
     files[path + "/"] = "";
     return {};
@@ -77,6 +81,7 @@ class Assets final : public AssetSink {
     return {};
   }
   std::map<std::string, std::string> files;
+  std::string module_bytes;
 
  private:
   std::string* file_ = nullptr;

@@ -38,7 +38,8 @@ TEST(Directory, is_a_bundle_too) {  // spec: B1
   const Unpacking unpacking = read_folder(folder, assets);
   ASSERT_EQ(told(unpacking), "accepted");
   EXPECT_EQ(unpacking.bundle->manifest.name, "greet");
-  EXPECT_EQ(unpacking.bundle->module, kModule);
+  EXPECT_EQ(assets.module_bytes, kModule);
+  EXPECT_EQ(unpacking.bundle->module_bytes, kModule.size());
   EXPECT_EQ(unpacking.bundle->asset_files, 2U);
   const std::map<std::string, std::string> expected = {
       {"a/", ""}, {"a/b", "1"}, {"日本", "2"}, {"empty/", ""}};

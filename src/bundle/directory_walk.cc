@@ -1,7 +1,5 @@
 #include "bundle/directory_walk.h"
 
-#include "base/quote.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/quote.h"
 #include "bundle/beneath.h"
 #include "bundle/path_rules.h"
 
@@ -129,20 +128,23 @@ class Walk {
     if (!file.valid() || ::fstat(file.get(), &status) != 0) return cannot_read(entry.path, errno);
     TRY_VOID(intake_.begin(Entry{entry.path, kind_of(status.st_mode), ""}));
     if (S_ISREG(status.st_mode)) {
-      std::vector<char> buffer(256 * limits::kKiB);
       for (;;) {
-        const ssize_t n = ::read(file.get(), buffer.data(), buffer.size());
+        const ssize_t n = ::read(file.get(), buffer_.get(), kBufferBytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return cannot_read(entry.path, errno);
         if (n == 0) break;
-        TRY_VOID(intake_.write(std::string_view(buffer.data(), static_cast<size_t>(n))));
+        TRY_VOID(intake_.write(std::string_view(buffer_.get(), static_cast<size_t>(n))));
       }
     }
     return intake_.end();
   }
 
+  static constexpr size_t kBufferBytes =
+      64 * limits::kKiB;  // no more than the heap has without asking the kernel
+
   int root_;
   Intake& intake_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   std::vector<std::string> pending_;  // paths still to visit, the next one last
   uint32_t listed_ = 0;
 };

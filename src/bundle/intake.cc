@@ -166,7 +166,8 @@ Step<void> Intake::write(std::string_view bytes) {
       unpacked_.manifest_text += bytes.substr(0, limits::kManifestBytes + 1 - unpacked_.manifest_text.size());
       break;
     case Keep::kModule:
-      unpacked_.module += bytes;
+      unpacked_.module_bytes += bytes.size();
+      if (!findings_.refused()) TRY_VOID(assets_.module(bytes));
       break;
     case Keep::kAsset:
       unpacked_.asset_bytes += bytes.size();

@@ -1,5 +1,5 @@
 // What a folder and an archive have in common (spec: B1-B3, L12): each entry is judged by its path and kind,
-// every byte is counted, the manifest and the module are kept in memory and the assets handed to a sink.
+// every byte is counted, the manifest is kept in memory, the module and the assets are handed to a sink.
 //
 // An entry is begin(), write() as often as needed, end(). A bad entry is noted and its bytes are counted but
 // not kept, so that all refusals are found in one go; a bound that is passed stops the reading. Once

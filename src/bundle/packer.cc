@@ -19,7 +19,11 @@ using Tree = std::map<std::string, std::string>;
 
 class AssetMemory final : public AssetSink {
  public:
-  explicit AssetMemory(Tree& tree) : tree_(tree) {}
+  explicit AssetMemory(Tree& tree) : tree_(tree), module_(tree[std::string(kModulePath)]) {}
+  Result<void> module(std::string_view bytes) override {
+    module_ += bytes;
+    return {};
+  }
   Result<void> folder(const std::string& path) override {
     tree_.emplace(in_bundle(path) + "/", "");
     return {};
@@ -41,6 +45,7 @@ class AssetMemory final : public AssetSink {
   static std::string in_bundle(const std::string& path) { return std::string(kAssetsPath) + "/" + path; }
 
   Tree& tree_;
+  std::string& module_;
   std::string* file_ = nullptr;
 };
 
@@ -69,7 +74,6 @@ Result<Packing> pack_bundle(int bundle_fd, int out_fd) {
   if (!unpacking.bundle)
     return Packing{std::unexpected(std::move(unpacking.bundle).error()), std::move(unpacking.warnings)};
   tree.emplace(kManifestPath, std::move(unpacking.bundle->manifest_text));
-  tree.emplace(kModulePath, std::move(unpacking.bundle->module));
   TRY(const Packed packed, write_tree(tree, out_fd));
   return Packing{packed, std::move(unpacking.warnings)};
 }

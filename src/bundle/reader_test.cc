@@ -77,7 +77,8 @@ TEST(Reader, takes_every_form) {  // spec: B1
     ASSERT_EQ(told(unpacking), "accepted") << form.name;
     EXPECT_EQ(unpacking.bundle->manifest.name, "greet");
     EXPECT_EQ(unpacking.bundle->manifest_text, kManifest);
-    EXPECT_EQ(unpacking.bundle->module, kModule);
+    EXPECT_EQ(assets.module_bytes, kModule);
+    EXPECT_EQ(unpacking.bundle->module_bytes, kModule.size());
     EXPECT_EQ(unpacking.bundle->asset_files, 2U);
     EXPECT_EQ(unpacking.bundle->asset_bytes, noise.size());
     EXPECT_TRUE(unpacking.warnings.empty()) << form.name;
@@ -104,13 +105,15 @@ TEST(Reader, takes_long_names) {  // spec: B3
 TEST(Reader, writes_assets_to_a_folder) {  // spec: B1
   const testing::Scratch out;
   const Fd out_fd = out.open();
-  AssetFolder assets(out_fd.get());
+  const Fd module = testing::file_of("");
+  AssetFolder assets(out_fd.get(), module.get());
   const Fd bundle =
       testing::file_of(testing::gzip(testing::tar_with({{"assets/a/日本.txt", "hi"}, {"assets/b", ""}})));
   const auto unpacking = read_bundle(bundle.get(), assets);
   ASSERT_TRUE(unpacking);
   EXPECT_EQ(told(*unpacking), "accepted");
   EXPECT_EQ(out.read("a/日本.txt"), "hi");
+  EXPECT_EQ(testing::bytes_of(module), kModule);
   EXPECT_TRUE(std::filesystem::exists(out.path() / "b"));
 }
 

@@ -13,7 +13,7 @@ namespace subako::bundle {
 struct Unpacked {
   protocol::Manifest manifest;
   std::string manifest_text;  // the bytes of subako-package.json
-  std::string module;         // the bytes of module.wasm; not looked at
+  uint64_t module_bytes = 0;  // of module.wasm; not looked at
   uint64_t asset_bytes = 0;
   uint32_t asset_files = 0;
 };

@@ -100,6 +100,7 @@ std::string record_json(const core::CallRecord& record, const Intake& intake) {
   write_view(out, record);
   out.key("crash");
   write_crash(out, record);
+  out.key("cached").boolean(intake.built->cached);
   out.key("timings_ms").begin_object();
   write_build_times(out, *intake.built);
   out.key("check").number(intake.check.total_ms);
@@ -167,7 +168,7 @@ Result<std::string> checked_arguments(const std::string& given) {
 }
 
 Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs inputs, std::string arguments) {
-  auto session = Session::open(terminal);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);

@@ -27,6 +27,7 @@ std::string as_json(const Intake& intake) {
   out.begin_object();
   out.key("ok").boolean(intake.refusals.empty()).key("package");
   write_package(out, intake.built);
+  out.key("cached").boolean(intake.built && intake.built->cached);
   out.key("tools").begin_array();
   if (intake.package) {
     for (const protocol::Tool& tool : intake.package->tools) out.raw(protocol::tool_json(tool));
@@ -54,8 +55,10 @@ std::string accepted_text(const Intake& intake, const Terminal& terminal) {
   out += "module " + human_bytes(built.module_bytes) + ", compiled " + human_bytes(built.compiled_bytes) +
          ", assets " + human_bytes(built.asset_bytes) + " in " + std::to_string(built.asset_files) +
          (built.asset_files == 1 ? " file\n" : " files\n");
-  out += "unpacked in " + human_ms(built.times.unpack_ms) + ", validated in " +
-         human_ms(built.times.validate_ms) + ", compiled in " + human_ms(built.times.compile_ms) +
+  out += "unpacked in " + human_ms(built.times.unpack_ms) +
+         (built.cached ? ", validated and compiled at an earlier time"
+                       : ", validated in " + human_ms(built.times.validate_ms) + ", compiled in " +
+                             human_ms(built.times.compile_ms)) +
          "; starts in " + human_ms(intake.check.instantiate_ms + intake.check.start_ms) + "\n";
   return out + warning_text(intake.warnings, colour);
 }
@@ -63,7 +66,7 @@ std::string accepted_text(const Intake& intake, const Terminal& terminal) {
 }  // namespace
 
 Exit check(const CheckOptions& options, const Terminal& terminal) {
-  auto session = Session::open(terminal);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);

@@ -14,12 +14,14 @@ namespace subako::cli {
 
 struct CheckOptions {
   std::string bundle;
+  bool no_cache = false;  // of compiled modules
   bool json = false;
 };
 [[nodiscard]] Exit check(const CheckOptions& options, const Terminal& terminal);
 
 struct ToolsOptions {
   std::string bundle;
+  bool no_cache = false;
   bool json = false;
 };
 [[nodiscard]] Exit tools(const ToolsOptions& options, const Terminal& terminal);
@@ -32,6 +34,7 @@ struct CallOptions {
   bool data = false;
   std::vector<std::string> skills;  // "NAME=DIR"
   std::string timeout;              // empty: the default
+  bool no_cache = false;
   bool json = false;
 };
 [[nodiscard]] Exit call(const CallOptions& options, const Terminal& terminal);

@@ -20,8 +20,9 @@ _subako() {
   esac
   if [[ $word == -* ]]; then
     case $command in
-      check|tools|doctor) COMPREPLY=($(compgen -W "--json --help" -- "$word")) ;;
-      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --help" -- "$word")) ;;
+      check|tools) COMPREPLY=($(compgen -W "--json --no-cache --help" -- "$word")) ;;
+      doctor) COMPREPLY=($(compgen -W "--json --help" -- "$word")) ;;
+      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --no-cache --help" -- "$word")) ;;
       pack) COMPREPLY=($(compgen -W "--output --help" -- "$word")) ;;
     esac
     return
@@ -51,9 +52,10 @@ _subako() {
     return
   fi
   case $words[2] in
-    check|tools) _arguments '--json[one JSON object]' '--help' '2:bundle:_files' ;;
+    check|tools) _arguments '--json[one JSON object]' '--no-cache[compile anew]' '--help' '2:bundle:_files' ;;
     call) _arguments '--json[one JSON object]' '--volume[a folder that is kept as the Volume]:folder:_files -/' \
-      '--data[enable /volume/data]' '*--skill[a skill, NAME=DIR]:skill:' '--timeout[such as 5s]:time:' '--help' \
+      '--data[enable /volume/data]' '*--skill[a skill, NAME=DIR]:skill:' '--timeout[such as 5s]:time:' \
+      '--no-cache[compile anew]' '--help' \
       '2:bundle:_files' '3:tool:' '4:arguments:_files' ;;
     pack) _arguments '(-o --output)'{-o,--output}'[the file to write]:file:_files' '--help' '2:folder:_files -/' ;;
     doctor) _arguments '--json[one JSON object]' '--help' ;;
@@ -72,6 +74,7 @@ complete -c subako -n __fish_use_subcommand -f -a pack -d 'Pack a folder as a bu
 complete -c subako -n __fish_use_subcommand -f -a doctor -d 'What this machine allows'
 complete -c subako -n __fish_use_subcommand -f -a completion -d 'A completion script for a shell'
 complete -c subako -n '__fish_seen_subcommand_from check call tools doctor' -l json -d 'One JSON object'
+complete -c subako -n '__fish_seen_subcommand_from check call tools' -l no-cache -d 'Compile anew'
 complete -c subako -n '__fish_seen_subcommand_from call' -l volume -r -d 'A folder that is kept as the Volume'
 complete -c subako -n '__fish_seen_subcommand_from call' -l data -d 'Enable /volume/data'
 complete -c subako -n '__fish_seen_subcommand_from call' -l skill -x -d 'A skill, NAME=DIR'

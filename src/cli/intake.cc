@@ -106,6 +106,7 @@ void write_warnings(json::Writer& out, const Warnings& warnings) {
 
 void write_build_times(json::Writer& out, const core::BuiltPackage& built) {
   out.key("unpack").number(built.times.unpack_ms);
+  out.key("lookup").number(built.times.lookup_ms);
   out.key("validate").number(built.times.validate_ms);
   out.key("compile").number(built.times.compile_ms);
 }

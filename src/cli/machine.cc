@@ -22,6 +22,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "cli/human.h"
+#include "core/module_cache.h"
 #include "core/node.h"
 #include "core/scratch.h"
 #include "volume/probe.h"
@@ -184,6 +185,21 @@ Finding memory_maps() {
           "a worker needs about six for each guest that it holds"};
 }
 
+Finding module_cache() {
+  const auto place = core::ModuleCache::default_place();
+  constexpr const char* kMeaning = "every call compiles its module anew; name a folder with SUBAKO_CACHE_DIR";
+  if (!place) return {"module cache", State::kWarn, "off", kMeaning};
+  const auto cache = core::ModuleCache::open(place->path);
+  if (!cache) return {"module cache", State::kWarn, cache.error().message, kMeaning};
+  const core::ModuleCache::Usage usage = cache->usage();
+  std::string found = place->path + ", " + human_bytes(usage.bytes) + " of at most " +
+                      human_bytes(limits::kCacheBytes) + " in " + std::to_string(usage.entries) +
+                      (usage.entries == 1 ? " module" : " modules");
+  if (usage.writable) return {"module cache", State::kOk, std::move(found), ""};
+  return {"module cache", State::kWarn, std::move(found) + ", can't be written to",
+          "modules that aren't kept yet are compiled with every call"};
+}
+
 Finding child_executable() {
   auto path = core::find_child_executable();
   if (path) return {"subako-child", State::kOk, *std::move(path), ""};
@@ -193,9 +209,9 @@ Finding child_executable() {
 }  // namespace
 
 std::vector<Finding> examine_machine() {
-  return {kernel(),           openat2_call(), pidfd_call(),  memfd_sealing(),   user_namespaces(),
-          seccomp_filter(),   landlock(),     cpu(),         cores(),           memory(),
-          temporary_folder(), open_files(),   memory_maps(), child_executable()};
+  return {kernel(),           openat2_call(), pidfd_call(), memfd_sealing(), user_namespaces(),
+          seccomp_filter(),   landlock(),     cpu(),        cores(),         memory(),
+          temporary_folder(), module_cache(), open_files(), memory_maps(),   child_executable()};
 }
 
 }  // namespace subako::cli

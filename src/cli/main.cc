@@ -17,6 +17,7 @@ namespace cli = subako::cli;
 
 constexpr const char* kBundle = "A folder, or a .tar.gz, .tgz, .tar or .zip file";
 constexpr const char* kJson = "Print one JSON object";
+constexpr const char* kNoCache = "Compile the module, even where it is kept from another time";
 
 class CommandLine {
  public:
@@ -88,6 +89,7 @@ class CommandLine {
     CLI::App& command = add("check", "Would a bundle be accepted, and what does it offer?",
                             [this](const cli::Terminal& terminal) { return cli::check(check_, terminal); });
     command.add_option("BUNDLE", check_.bundle, kBundle)->required();
+    command.add_flag("--no-cache", check_.no_cache, kNoCache);
     command.add_flag("--json", check_.json, kJson);
   }
 
@@ -112,6 +114,7 @@ class CommandLine {
         .add_option("--timeout", call_.timeout,
                     "Time to answer: 500ms, 5s or seconds; 60s by default, 300s at most")
         ->type_name("TIME");
+    command.add_flag("--no-cache", call_.no_cache, kNoCache);
     command.add_flag("--json", call_.json, kJson);
   }
 
@@ -119,6 +122,7 @@ class CommandLine {
     CLI::App& command = add("tools", "List the tools of a bundle",
                             [this](const cli::Terminal& terminal) { return cli::tools(tools_, terminal); });
     command.add_option("BUNDLE", tools_.bundle, kBundle)->required();
+    command.add_flag("--no-cache", tools_.no_cache, kNoCache);
     command.add_flag("--json", tools_.json, kJson);
   }
 

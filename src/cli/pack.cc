@@ -73,7 +73,7 @@ Exit pack(const PackOptions& options, const Terminal& terminal) {
   if (!source) return report(source.error());
   const auto target = target_of(options);
   if (!target) return report(target.error());
-  auto session = Session::open(terminal);
+  auto session = Session::open(terminal, Session::Cache::kNone);
   if (!session) return report(session.error());
   FileAside file(*target);
   if (file.error() != 0) return report(system_error("writing " + one_line(options.out), file.error()));

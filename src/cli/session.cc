@@ -133,13 +133,23 @@ class LiveSession final : public Session {
   std::optional<core::Node> node_;
 };
 
+std::shared_ptr<const core::ModuleCache> open_cache() {
+  const auto place = core::ModuleCache::default_place();
+  if (!place) return nullptr;
+  auto cache = core::ModuleCache::open(place->path);
+  if (cache) return std::make_shared<const core::ModuleCache>(*std::move(cache));
+  if (place->named) say_error("compiled modules are not kept: " + cache.error().message);
+  return nullptr;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal) {
+Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal, Cache cache) {
   child::silence_decoding();  // what a child sends wrongly is told by us, in one sentence
   core::NodeOptions options;
   TRY(options.child_executable, core::find_child_executable());
   options.guests_per_worker = 1;
+  if (cache == Cache::kUsed) options.cache = open_cache();
   TRY(core::Scratch scratch, core::Scratch::create(core::Scratch::default_parent()));
   return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
 }

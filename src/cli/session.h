@@ -18,8 +18,10 @@ namespace subako::cli {
 
 class Session {
  public:
-  // `terminal` decides how the guest's stderr is shown.
-  [[nodiscard]] static Result<std::unique_ptr<Session>> open(const Terminal& terminal);
+  enum class Cache { kNone, kUsed };
+  // `terminal` decides how the guest's stderr is shown. A cache of compiled modules that can't be used is told only where the
+  // user has named it.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(const Terminal& terminal, Cache cache);
   virtual ~Session() = default;
 
   [[nodiscard]] virtual core::Scratch& scratch() = 0;

@@ -36,7 +36,7 @@ std::string as_text(const std::vector<protocol::Tool>& tools, bool colour) {
 }  // namespace
 
 Exit tools(const ToolsOptions& options, const Terminal& terminal) {
-  auto session = Session::open(terminal);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);

@@ -11,7 +11,7 @@ namespace subako::core {
 
 namespace {
 
-using BuilderWord = std::variant<child::Built, child::Packed, Refused>;
+using BuilderWord = std::variant<child::Unpacked, child::Compiled, child::Packed, Refused>;
 
 child::SpawnOptions builder_process(const NodeOptions& options) {
   child::SpawnOptions spawn;
@@ -93,9 +93,12 @@ Result<std::optional<BuilderWord>> word_of(const child::Frame& frame, const Buil
       if (phase && job.progress) job.progress(*phase);
       return std::nullopt;
     }
-    case child::FromBuilder::kBuilt:
-      if (!job.message.has_build()) return misbehaved("answered what wasn't asked");
-      return BuilderWord(message->built());
+    case child::FromBuilder::kUnpacked:
+      if (!job.message.has_unpack()) return misbehaved("answered what wasn't asked");
+      return BuilderWord(message->unpacked());
+    case child::FromBuilder::kCompiled:
+      if (!job.message.has_compile()) return misbehaved("answered what wasn't asked");
+      return BuilderWord(message->compiled());
     case child::FromBuilder::kPacked:
       if (!job.message.has_pack()) return misbehaved("answered what wasn't asked");
       return BuilderWord(message->packed());
@@ -131,7 +134,7 @@ Task<Result<BuilderWord>> last_word(std::shared_ptr<Channel> channel, std::optio
 }  // namespace
 
 Task<Result<BuilderWord>> run_builder(asio::io_context& io, NodeOptions options, BuilderJob job) {
-  const Time deadline = now() + options.builder_wall;
+  const Time deadline = std::min(job.deadline, now() + options.builder_wall);
   CO_TRY(const auto channel, Channel::start(io, builder_process(options)));
   child::Frame first{child::encode(job.message), std::move(job.descriptors)};
   CO_TRY_VOID(channel->send(std::move(first)));

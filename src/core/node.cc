@@ -1,15 +1,12 @@
 #include "core/node.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <deque>
 
 #include "base/limits.h"
 #include "core/builder_job.h"
+#include "core/off_loop.h"
+#include "core/package_build.h"
 #include "core/report.h"
 #include "core/start_run.h"
 #include "core/worker_link.h"
@@ -17,18 +14,6 @@
 namespace subako::core {
 
 namespace {
-
-// The compiled module, once no builder can write to it: nobody else ever will.
-Result<void> seal_module(int memfd, uint64_t announced) {
-  if (fcntl(memfd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return std::unexpected(system_error("sealing the compiled module", errno));
-  }
-  struct stat s{};
-  if (fstat(memfd, &s) != 0 || s.st_size <= 0 || static_cast<uint64_t>(s.st_size) != announced) {
-    return fail(Code::kInternal, "the builder process wrote another module than it announced");
-  }
-  return {};
-}
 
 protocol::Crash host_crash(std::string message) {
   protocol::Crash crash;
@@ -42,7 +27,7 @@ protocol::Crash host_crash(std::string message) {
 class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
  public:
   Impl(asio::io_context& io, Scratch& scratch, NodeOptions options)
-      : io_(io), scratch_(scratch), options_(std::move(options)), slots_changed_(io) {}
+      : io_(io), scratch_(scratch), options_(std::move(options)), slots_changed_(io), off_loop_(io) {}
 
   Task<Result<BuildResult>> build(BundleSource source, std::function<void(BuildPhase)> progress);
   Task<Result<PackResult>> pack(BundleSource source, Fd out);
@@ -75,6 +60,8 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
     double load_ms = 0;
   };
 
+  // The one with the fewest calls; a new one rather than one that has any.
+  Result<std::shared_ptr<WorkerLink>> any_worker();
   // Null: every slot is taken.
   Result<std::shared_ptr<WorkerLink>> free_worker();
   // None: cancelled while waiting.
@@ -88,6 +75,7 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   std::deque<uint64_t> queue_;  // tickets of those that wait for a slot, first come first served
   uint64_t next_ticket_ = 0;
   Signal slots_changed_;
+  OffLoop off_loop_;
   bool stopped_ = false;
 };
 
@@ -96,31 +84,14 @@ void Node::Impl::stop() {
   for (const auto& worker : workers_) worker->die("subako was shut down");
   workers_.clear();
   slots_changed_.notify();
+  off_loop_.stop();
 }
 
 Task<Result<Node::BuildResult>> Node::Impl::build(BundleSource source,
                                                   std::function<void(BuildPhase)> progress) {
   const auto self = shared_from_this();
-  CO_TRY(ScratchFolder assets, scratch_.make_folder("assets"));
-  Fd module(memfd_create("subako-module", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!module.valid())
-    co_return std::unexpected(system_error("making a memory file for the compiled module", errno));
-  BuilderJob job;
-  job.message.mutable_build()->set_directory(source.directory);
-  job.progress = std::move(progress);
-  job.descriptors.push_back(std::move(source.file));
-  for (const int fd : {assets.fd(), module.get()}) {
-    job.descriptors.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    if (!job.descriptors.back().valid()) co_return std::unexpected(system_error("starting a builder", errno));
-  }
-  CO_TRY(auto word, co_await run_builder(io_, options_, std::move(job)));
-  if (auto* refused = std::get_if<Refused>(&word)) co_return BuildResult(std::move(*refused));
-  auto built = built_of(std::get<child::Built>(word));
-  if (!built) co_return fail(Code::kInternal, "the builder process " + built.error());
-  CO_TRY_VOID(seal_module(module.get(), built->compiled_bytes));
-  built->module = std::move(module);
-  if (built->asset_files > 0) built->assets.emplace(std::move(assets));
-  co_return BuildResult(std::make_shared<const BuiltPackage>(*std::move(built)));
+  BuildRoom room{io_, scratch_, options_, off_loop_, [this] { return any_worker(); }};
+  co_return co_await build_package(std::move(room), std::move(source), std::move(progress));
 }
 
 Task<Result<Node::PackResult>> Node::Impl::pack(BundleSource source, Fd out) {
@@ -135,7 +106,7 @@ Task<Result<Node::PackResult>> Node::Impl::pack(BundleSource source, Fd out) {
   co_return PackResult(Packed{packed.bytes(), packed.files(), warnings_of(packed.warnings())});
 }
 
-Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
+Result<std::shared_ptr<WorkerLink>> Node::Impl::any_worker() {
   if (stopped_) return fail(Code::kUnavailable, "subako is shutting down");
   std::erase_if(workers_, [](const auto& worker) { return worker->dead(); });
   const auto least =
@@ -146,8 +117,14 @@ Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
                                        options_.worker_queue_bytes));
     return workers_.emplace_back(std::move(worker));
   }
-  if (least == workers_.end() || (*least)->slots_taken >= options_.guests_per_worker) return nullptr;
+  if (least == workers_.end()) return fail(Code::kUnavailable, "this node has no workers");
   return *least;
+}
+
+Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
+  TRY(auto least, any_worker());
+  if (least->slots_taken >= options_.guests_per_worker) return nullptr;
+  return least;
 }
 
 Task<Result<std::optional<Node::Impl::Slot>>> Node::Impl::take_slot(CallWatch* watch) {

@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "core/call.h"
+#include "core/module_cache.h"
 #include "core/package.h"
 #include "core/scratch.h"
 #include "core/task.h"
@@ -29,6 +30,7 @@ struct NodeOptions {
   std::string child_executable;  // find_child_executable(), or a test's own
   uint32_t workers = 1;
   uint32_t guests_per_worker = 256;
+  std::shared_ptr<const ModuleCache> cache = nullptr;  // with copies of these; null: each build compiles
   // Lower in tests.
   std::chrono::seconds builder_cpu = limits::kBuilderCpu;
   std::chrono::milliseconds builder_wall = limits::kBuilderWall;
@@ -45,7 +47,8 @@ class Node {
   ~Node();
 
   using BuildResult = std::variant<BuiltPackagePtr, Refused>;
-  // B and M. A builder over its limits, or one that crashes, is a refusal by M6.
+  // B and M. A builder over its limits, or one that crashes, is a refusal by M6. A module that the cache has
+  // is not checked and compiled again.
   [[nodiscard]] Task<Result<BuildResult>> build(BundleSource source,
                                                 std::function<void(BuildPhase)> progress);
   using PackResult = std::variant<Packed, Refused>;

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -39,6 +41,7 @@ class NodeTest : public testing::Test {
  protected:
   NodeTest() : scratch_(*Scratch::create(testing::TempDir())) { child::silence_decoding(); }
 
+  // Where `cache_` names a folder, with a cache there.
   void make_node(uint32_t workers = 1, uint32_t guests = 10, std::chrono::milliseconds builder_wall = 30s) {
     NodeOptions options;
     options.child_executable = NODE_TEST_CHILD;
@@ -48,6 +51,7 @@ class NodeTest : public testing::Test {
     options.builder_wall = builder_wall;
     options.worker_silence = 300ms;
     options.worker_queue_bytes = 64 * limits::kKiB;
+    if (!cache_.empty()) options.cache = std::make_shared<const ModuleCache>(*ModuleCache::open(cache_));
     node_ = std::make_unique<Node>(io_, scratch_, options);
     trees_.tmp = Fd(open(folder("tmp").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
@@ -137,6 +141,7 @@ class NodeTest : public testing::Test {
   Scratch scratch_;
   std::vector<ScratchFolder> folders_;
   Trees trees_;
+  std::string cache_;
   CheckedPackage package_;
   std::unique_ptr<Node> node_;
 };
@@ -196,11 +201,123 @@ TEST_F(NodeTest, passes_on_a_refusal) {  // spec: M1
 TEST_F(NodeTest, a_misbehaving_builder_is_our_fault) {
   make_node();
   for (const char* mode :
-       {"exit", "garbage", "nothing", "fail", "refuse without reason", "bad name", "wrong size"}) {
+       {"exit", "garbage", "nothing", "fail", "refuse without reason", "bad name", "wrong size",
+        "compiled instead", "compile: exit", "compile: garbage", "compile: nothing", "compile: fail",
+        "compile: refuse without reason", "compile: wrong size", "compile: empty"}) {
     const auto result = build(mode);
     ASSERT_FALSE(result) << mode;
     EXPECT_EQ(result.error().code, Code::kInternal) << mode;
   }
+}
+
+// What was found odd before is told with it.
+TEST_F(NodeTest, a_module_is_refused_by_a_builder_of_its_own) {  // spec: M1 M6
+  make_node();
+  for (const auto& [mode, sentence] : std::vector<std::pair<std::string, std::string>>{
+           {"compile: refuse", "it is a component"},
+           {"compile: memory", "needed more than 2 GiB of memory"},
+           {"compile: segv", "was killed by signal 11"},
+           {"compile: spin", "took more than 1 s of CPU time"}}) {
+    const auto result = build(mode);
+    ASSERT_TRUE(result) << result.error().message;
+    const auto* refused = std::get_if<Refused>(&*result);
+    ASSERT_NE(refused, nullptr) << mode;
+    EXPECT_NE(refused->refusals.at(0).message.find(sentence), std::string::npos)
+        << refused->refusals.at(0).message;
+    ASSERT_EQ(refused->warnings.size(), 1U) << mode;
+    EXPECT_EQ(refused->warnings.at(0).message, "an odd file");
+  }
+}
+
+TEST_F(NodeTest, both_builders_share_the_wall_time) {  // spec: M6
+  make_node(1, 1, 500ms);
+  const Time begin = now();
+  const auto result = build("compile: silent");
+  EXPECT_LT(now() - begin, 900ms);
+  EXPECT_NE(std::get<Refused>(*result).refusals.at(0).message.find("took longer than"), std::string::npos);
+}
+
+// ---------------------------------------------------------------------------------------------- the cache
+
+class NodeCacheTest : public NodeTest {
+ protected:
+  NodeCacheTest() { cache_ = folder("cache"); }
+  // What the fake worker loads: the text of the module.
+  std::string compiled(const BuiltPackagePtr& package) {
+    std::string text(100, '\0');
+    const ssize_t n = pread(package->module.get(), text.data(), text.size(), 0);
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, n)));
+    return text;
+  }
+  size_t phases_of(const std::string& mode) {
+    size_t phases = 0;
+    EXPECT_TRUE(build(mode, [&](BuildPhase) { ++phases; }));
+    return phases;
+  }
+};
+
+TEST_F(NodeCacheTest, a_module_is_compiled_once) {
+  make_node();
+  const auto first = built();
+  EXPECT_FALSE(first->cached);
+  make_node();
+  const auto second = built();
+  EXPECT_TRUE(second->cached);
+  EXPECT_EQ(compiled(second), "good");
+  EXPECT_EQ(second->compiled_bytes, 4U);
+  EXPECT_EQ(second->name, "sample");
+  EXPECT_EQ(second->warnings.size(), 1U);
+  EXPECT_EQ(phases_of("good"), 0U) << "no builder has compiled";
+  const auto check = wait(node_->upload_check(second, nullptr));
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_FALSE(built("another")->cached);
+}
+
+TEST_F(NodeCacheTest, another_build_compiles_for_itself) {
+  make_node();
+  EXPECT_FALSE(built()->cached);
+  make_node(1, 14);
+  EXPECT_FALSE(built()->cached);
+  EXPECT_TRUE(built()->cached);
+}
+
+TEST_F(NodeCacheTest, who_cannot_say_what_it_is_keeps_nothing) {
+  for (const uint32_t guests : {15U, 16U}) {
+    make_node(1, guests);
+    EXPECT_FALSE(built()->cached);
+    EXPECT_FALSE(built()->cached);
+  }
+  EXPECT_EQ(ModuleCache::open(cache_)->usage().entries, 0U);
+}
+
+TEST_F(NodeCacheTest, what_the_worker_refuses_is_compiled_anew) {
+  make_node();
+  const GiveUp go_on = false;
+  const ModuleKey key(sha256_of("good"), "build 1");
+  for (const char* content : {"bad module", "die at load"}) {
+    ASSERT_TRUE(ModuleCache::open(cache_)->store(key, bundle(content).file.get(), go_on));
+    make_node();
+    const auto package = built();
+    EXPECT_FALSE(package->cached) << content;
+    EXPECT_EQ(compiled(package), "good");
+    EXPECT_TRUE(wait(node_->upload_check(package, nullptr))) << "the next worker takes it";
+    EXPECT_TRUE(built()->cached) << content;
+  }
+}
+
+TEST_F(NodeCacheTest, nothing_is_kept_of_a_module_that_is_refused) {  // spec: M1
+  make_node();
+  EXPECT_TRUE(std::holds_alternative<Refused>(*build("compile: refuse")));
+  EXPECT_TRUE(std::holds_alternative<Refused>(*build("refuse")));
+  EXPECT_FALSE(build("compile: wrong size"));
+  EXPECT_EQ(ModuleCache::open(cache_)->usage().entries, 0U);
+}
+
+TEST_F(NodeCacheTest, a_folder_that_is_gone_ends_no_build) {
+  make_node();
+  std::filesystem::remove_all(cache_);
+  EXPECT_EQ(compiled(built()), "good");
+  EXPECT_FALSE(built()->cached);
 }
 
 TEST_F(NodeTest, a_builder_killed_by_others_is_not_the_bundles_fault) {  // spec: M6

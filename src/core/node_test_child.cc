@@ -21,6 +21,9 @@ using namespace subako::child;
 
 constexpr int kSocket = 3;
 constexpr uint32_t kGuestsOfOneNeverReady = 13;
+constexpr uint32_t kGuestsOfAnotherBuild = 14;
+constexpr uint32_t kGuestsOfOneWithoutIdentity = 15;
+constexpr uint32_t kGuestsOfABragger = 16;
 
 void send(const google::protobuf::MessageLite& message) {
   if (!send_frame(kSocket, {message.SerializeAsString(), {}})) _exit(0);
@@ -41,6 +44,12 @@ std::string text_of(const Fd& fd) {
   const ssize_t n = pread(fd.get(), text.data(), text.size(), 0);
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);
   return text;
+}
+
+std::string identity(uint32_t guests) {
+  if (guests == kGuestsOfOneWithoutIdentity) return "";
+  if (guests == kGuestsOfABragger) return std::string(size_t{1} << 20U, 'x');
+  return guests == kGuestsOfAnotherBuild ? "build 2" : "build 1";
 }
 
 FromWorker answered(uint64_t run, std::string result) {
@@ -89,7 +98,7 @@ class FakeWorker {
     switch (message.request_case()) {
       case ToWorker::kConfigure:
         if (message.configure().guests() == kGuestsOfOneNeverReady) return;
-        out.mutable_ready();
+        out.mutable_ready()->set_identity(identity(message.configure().guests()));
         return send(out);
       case ToWorker::kLoadModule:
         module_ = text_of(descriptors.at(0));
@@ -241,10 +250,8 @@ class FakeWorker {
   bool deaf_ = false;
 };
 
-[[noreturn]] void build() {
-  auto frame = receive_frame(kSocket);
-  if (!frame || !*frame || (*frame)->descriptors.empty()) _exit(9);
-  const std::string mode = text_of((*frame)->descriptors[0]);
+// What any job may do instead of what it should.
+void misbehave(const std::string& mode) {
   FromBuilder out;
   if (mode == "spin") {
     for (;;) asm volatile("");
@@ -282,17 +289,49 @@ class FakeWorker {
     }
     send(out);
   }
+}
+
+uint64_t write_text(const Fd& fd, const std::string& text) {
+  (void)!write(fd.get(), text.data(), text.size());
+  return text.size();
+}
+
+// The module's text is the bundle's.
+void unpack(const std::string& mode, const Fd& assets, const Fd& module) {
+  misbehave(mode);
+  FromBuilder out;
+  Unpacked& unpacked = *out.mutable_unpacked();
+  unpacked.set_name(mode == "bad name" ? "../x" : "sample");
+  unpacked.set_module_bytes(write_text(module, mode) + (mode == "wrong size" ? 1 : 0));
+  unpacked.set_asset_files(1);
+  unpacked.add_warnings()->set_message("an odd file");
+  const Fd mark(openat(assets.get(), "mark", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  (void)!write(mark.get(), "assets", 6);
+  if (mode == "compiled instead") out.mutable_compiled();
+  send(out);
+}
+
+// The compiled module's text is the module's.
+void compile(std::string mode, const Fd& compiled) {
+  constexpr std::string_view kCompile = "compile: ";
+  if (mode.starts_with(kCompile)) mode.erase(0, kCompile.size());
+  misbehave(mode);
+  FromBuilder out;
   out.mutable_progress()->set_phase(Progress::COMPILING);
   send(out);
-  const std::string module = mode == "good" ? "module" : mode;
-  (void)!write((*frame)->descriptors.at(2).get(), module.data(), module.size());
-  Built& built = *out.mutable_built();
-  built.set_name(mode == "bad name" ? "../x" : "sample");
-  built.set_compiled_bytes(module.size() + (mode == "wrong size" ? 1 : 0));
-  built.set_asset_files(1);
-  const Fd mark(openat((*frame)->descriptors.at(1).get(), "mark", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-  (void)!write(mark.get(), "assets", 6);
+  const uint64_t bytes = mode == "empty" ? 0 : write_text(compiled, mode);
+  out.mutable_compiled()->set_compiled_bytes(bytes + (mode == "wrong size" ? 1 : 0));
   send(out);
+}
+
+[[noreturn]] void build() {
+  auto frame = receive_frame(kSocket);
+  if (!frame || !*frame || (*frame)->descriptors.empty()) _exit(9);
+  const std::vector<Fd>& files = (*frame)->descriptors;
+  const auto job = decode<ToBuilder>((*frame)->body);
+  if (!job) _exit(9);
+  if (job->has_unpack()) unpack(text_of(files.at(0)), files.at(1), files.at(2));
+  if (job->has_compile()) compile(text_of(files.at(0)), files.at(1));
   _exit(0);
 }
 

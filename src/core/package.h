@@ -26,6 +26,7 @@ struct BundleSource {
 
 struct BuildTimes {
   double unpack_ms = 0;
+  double lookup_ms = 0;  // in the cache, and into a worker; 0 without a cache
   double validate_ms = 0;
   double compile_ms = 0;
 };
@@ -38,8 +39,9 @@ struct BuiltPackage {
   uint64_t asset_bytes = 0;
   uint32_t asset_files = 0;
   BuildTimes times;
+  bool cached = false;  // it was compiled by an earlier build
   Warnings warnings;
-  Fd module;                            // the compiled module, a sealed memfd
+  Fd module;                            // the compiled module: a sealed memfd, or a file of the cache, for reading
   std::optional<ScratchFolder> assets;  // where the package has some
 };
 // Owned together by its caller and the calls that run.

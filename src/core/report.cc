@@ -234,22 +234,27 @@ std::expected<UploadReport, std::string> upload_report_of(child::Ended ended) {
   return report;
 }
 
-std::expected<BuiltPackage, std::string> built_of(const child::Built& built) {
-  const std::string& name = built.name();
+std::expected<BuiltPackage, std::string> unpacked_of(const child::Unpacked& unpacked) {
+  const std::string& name = unpacked.name();
   if (protocol::name_fault(name)) return Misbehaviour("gave a package a name that none can have");
-  if (built.has_description() && utf8::count(built.description()) > limits::kDescriptionChars) {
+  if (unpacked.has_description() && utf8::count(unpacked.description()) > limits::kDescriptionChars) {
     return Misbehaviour("gave a package a description that is too long");
   }
   BuiltPackage out;
   out.name = name;
-  if (built.has_description()) out.description = built.description();
-  out.module_bytes = built.module_bytes();
-  out.compiled_bytes = built.compiled_bytes();
-  out.asset_bytes = built.asset_bytes();
-  out.asset_files = built.asset_files();
-  out.times = {duration(built.unpack_ms()), duration(built.validate_ms()), duration(built.compile_ms())};
-  out.warnings = warnings_of(built.warnings());
+  if (unpacked.has_description()) out.description = unpacked.description();
+  out.module_bytes = unpacked.module_bytes();
+  out.asset_bytes = unpacked.asset_bytes();
+  out.asset_files = unpacked.asset_files();
+  out.times.unpack_ms = duration(unpacked.unpack_ms());
+  out.warnings = warnings_of(unpacked.warnings());
   return out;
+}
+
+void add_compiled(BuiltPackage& package, const child::Compiled& compiled) {
+  package.compiled_bytes = compiled.compiled_bytes();
+  package.times.validate_ms = duration(compiled.validate_ms());
+  package.times.compile_ms = duration(compiled.compile_ms());
 }
 
 }  // namespace subako::core

@@ -28,7 +28,9 @@ struct UploadReport {
 // A crash of the guest is a refusal (U2), by the rule that it broke; then come those from before it.
 [[nodiscard]] std::expected<UploadReport, std::string> upload_report_of(child::Ended ended);
 
-// Of a builder; files are left to the caller.
-[[nodiscard]] std::expected<BuiltPackage, std::string> built_of(const child::Built& built);
+// Of the builder that unpacked; the compiled module and the files are left to the caller.
+[[nodiscard]] std::expected<BuiltPackage, std::string> unpacked_of(const child::Unpacked& unpacked);
+// Of the builder that compiled.
+void add_compiled(BuiltPackage& package, const child::Compiled& compiled);
 
 }  // namespace subako::core

@@ -78,9 +78,9 @@ TEST(Report, a_backtrace_is_bounded) {
 
 TEST(Report, a_name_that_none_can_have_is_no_package) {  // spec: B2
   for (const char* name : {"", "A", "a/b", "../x", "a b"}) {
-    child::Built built;
-    built.set_name(name);
-    EXPECT_FALSE(built_of(built)) << name;
+    child::Unpacked unpacked;
+    unpacked.set_name(name);
+    EXPECT_FALSE(unpacked_of(unpacked)) << name;
   }
 }
 

@@ -220,7 +220,10 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
   switch (message->event_case()) {
     case child::FromWorker::kReady:
       if (ready_) return "said twice that it is ready";
+      if (message->ready().identity().size() > limits::kEngineIdentityBytes)
+        return "said more of itself than there can be";
       ready_ = true;
+      identity_ = std::move(*message->mutable_ready()->mutable_identity());
       changed_.notify();
       return std::nullopt;
     case child::FromWorker::kModuleLoaded: {
@@ -247,7 +250,8 @@ std::optional<std::string> WorkerLink::take_stderr(const child::Stderr& message)
   if (found == runs_.end()) return "sent stderr of a run that there isn't";
   Run& run = *found->second;
   if (run.watch == nullptr) return "sent stderr that nobody asked for";
-  if (message.text().empty()) return "sent empty stderr";  // it costs no credit: a flood of it would pile up here
+  if (message.text().empty())
+    return "sent empty stderr";  // it costs no credit: a flood of it would pile up here
   const uint64_t seen = run.stderr_seen + message.left_out();
   if (seen < run.stderr_seen) return "left out more stderr than there can be";
   run.stderr_in_flight += message.text().size();

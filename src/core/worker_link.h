@@ -66,6 +66,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Kills the worker; what still runs ends with `reason`.
   void die(std::string reason);
 
+  // Once ready: what it says of itself (Ready.identity).
+  [[nodiscard]] const std::string& identity() const { return identity_; }
   [[nodiscard]] bool dead() const { return death_.has_value(); }
   uint32_t slots_taken = 0;  // kept by the Node
 
@@ -111,6 +113,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   Signal changed_;  // ready, a module loaded, room in the channel, death
   const Time ready_deadline_ = now() + limits::kWorkerStart;
   bool ready_ = false;
+  std::string identity_;
   std::optional<std::string> death_;
   std::map<uint64_t, std::shared_ptr<Module>> modules_;
   std::map<uint64_t, Run*> runs_;  // each in the frame of its run()

@@ -4,6 +4,8 @@ SUBAKO           the binary (else build/bin/subako of this tree); subako-child l
 SUBAKO_GUESTS    the built guests (else build/guests)
 SUBAKO_SLOWDOWN  a factor for every deadline, for sanitizer builds and slow machines
 
+SUBAKO_CACHE_DIR is a new folder for the whole run: each guest is compiled by the first test that needs it.
+
 Every test gets an empty $TMPDIR, and afterwards it must be empty again and no process may be left: pytest takes in orphans
 (PR_SET_CHILD_SUBREAPER), so that none can hide.
 """
@@ -16,6 +18,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -36,6 +39,7 @@ def pytest_configure(config):
 def pytest_sessionstart(session):
     if session.config.option.collectonly:
         return
+    os.environ["SUBAKO_CACHE_DIR"] = tempfile.mkdtemp(prefix="subako-e2e-cache-")
     for path, what in (
         (SUBAKO, "the binary"),
         (SUBAKO.with_name("subako-child"), "its child"),
@@ -46,6 +50,11 @@ def pytest_sessionstart(session):
                 f"{what} is missing at {path}; run `make build`, or set SUBAKO and SUBAKO_GUESTS",
                 returncode=4,
             )
+
+
+def pytest_sessionfinish(session):
+    if not session.config.option.collectonly and "SUBAKO_CACHE_DIR" in os.environ:
+        shutil.rmtree(os.environ["SUBAKO_CACHE_DIR"], ignore_errors=True)
 
 
 # ------------------------------------------------------------------------------------------------ processes
@@ -154,6 +163,7 @@ def environment(scratch):
             "HOME",
             "LANG",
             "XDG_CACHE_HOME",
+            "SUBAKO_CACHE_DIR",
             "ASAN_OPTIONS",
             "UBSAN_OPTIONS",
             "LSAN_OPTIONS",

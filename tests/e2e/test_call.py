@@ -12,6 +12,7 @@ KEYS = {
     "result",
     "view",
     "crash",
+    "cached",
     "timings_ms",
     "cpu_ms",
     "peak_memory_bytes",

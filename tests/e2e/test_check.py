@@ -8,7 +8,7 @@ from conftest import assert_accepted, assert_refused, guest
 
 def test_json_of_an_accepted_package(subako):  # spec: B2, U5
     report = assert_accepted(subako("check", "--json", guest("greet")))
-    assert set(report) == {"ok", "package", "tools", "warnings", "timings_ms", "refusals"}
+    assert set(report) == {"ok", "package", "cached", "tools", "warnings", "timings_ms", "refusals"}
     assert report["package"]["name"] == "greet"
     assert [tool["name"] for tool in report["tools"]] == ["greet", "note"]
     greet = report["tools"][0]

@@ -137,7 +137,7 @@ def slow_checks(tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         package = SHARED / "static" / name if name in STATIC else assemble(name, folder / "package")
         (folder / "tmp").mkdir()
-        environment = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ} | {
+        environment = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "SUBAKO_CACHE_DIR") if key in os.environ} | {
             "TMPDIR": str(folder / "tmp")
         }
         return run_subako("check", "--json", package, env=environment, timeout=60)

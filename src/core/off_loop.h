@@ -1,0 +1,74 @@
+// Work that would hold up the loop (reading, hashing and writing a large module), on one helper thread;
+// private to core.
+//
+// The thread starts with the first work. Children are never started by it. What is short is done in place: a
+// thread costs more.
+#pragma once
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <optional>
+
+#include "base/fd.h"
+#include "base/limits.h"
+#include "core/asio.h"
+#include "core/digest.h"
+
+namespace subako::core {
+
+class OffLoop {
+ public:
+  explicit OffLoop(asio::io_context& io) : io_(io) {}
+  OffLoop(const OffLoop&) = delete;
+  OffLoop& operator=(const OffLoop&) = delete;
+  ~OffLoop() { stop(); }
+
+  // `work` is a T(const GiveUp&); what it uses stays until this has returned, or stop() has. `bytes`: how
+  // much it reads or writes, about.
+  template <class T>
+  [[nodiscard]] Task<T> run(uint64_t bytes, std::function<T(const GiveUp&)> work) {
+    if (give_up_ || bytes <= kShort) co_return work(give_up_);
+    if (!thread_) thread_.emplace(1);
+    const auto job = std::make_shared<Job<T>>(io_);  // with the thread, until it is done
+    asio::post(*thread_, [this, job, work = std::move(work)] {
+      job->value.emplace(work(give_up_));
+      asio::post(io_, [job] {
+        job->done = true;
+        job->changed.cancel();
+      });
+    });
+    while (!job->done) (void)co_await job->changed.async_wait(kAwait);
+    co_return *std::move(job->value);
+  }
+
+  // Closes a memory file of that size, whose pages take time to give back.
+  void drop(uint64_t bytes, Fd file) {
+    if (give_up_ || bytes <= kShort) return;
+    if (!thread_) thread_.emplace(1);
+    asio::post(*thread_, [kept = std::move(file)] {});
+  }
+
+  // What is under way is asked to give up, and waited for. The io_context is still there.
+  void stop() {
+    give_up_ = true;
+    if (thread_) thread_->join();
+  }
+
+ private:
+  template <class T>
+  struct Job {
+    explicit Job(asio::io_context& io) : changed(io, Time::max()) {}
+    std::optional<T> value;
+    bool done = false;  // of the loop's thread
+    asio::steady_timer changed;
+  };
+
+  static constexpr uint64_t kShort = limits::kMiB;
+
+  asio::io_context& io_;
+  GiveUp give_up_ = false;
+  std::optional<asio::thread_pool> thread_;
+};
+
+}  // namespace subako::core
