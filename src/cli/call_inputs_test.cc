@@ -1,6 +1,7 @@
 #include "cli/call_inputs.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,9 +68,15 @@ TEST_F(CallInputs, a_temporary_volume_goes_away) {
     ASSERT_TRUE(volume);
     EXPECT_FALSE(volume->trees.data.valid());
     path = volume->temporary->path();
-    EXPECT_TRUE(std::filesystem::is_directory(path + "/tmp"));
+    ASSERT_EQ(mkdirat(volume->trees.tmp.get(), "made", 0700), 0);
+    EXPECT_TRUE(std::filesystem::is_directory(path + "/made"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+  const auto both = open_volume(std::nullopt, true, *scratch);
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(both->trees.tmp.valid() && both->trees.data.valid());
+  EXPECT_TRUE(std::filesystem::is_directory(both->temporary->path() + "/tmp"));
+  EXPECT_TRUE(std::filesystem::is_directory(both->temporary->path() + "/data"));
 }
 
 TEST_F(CallInputs, a_volume_whose_tree_is_a_link_is_refused) {  // spec: F2

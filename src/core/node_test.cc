@@ -237,6 +237,18 @@ TEST_F(NodeTest, both_builders_share_the_wall_time) {  // spec: M6
   EXPECT_NE(std::get<Refused>(*result).refusals.at(0).message.find("took longer than"), std::string::npos);
 }
 
+TEST_F(NodeTest, nothing_is_begun_for_a_node_that_is_gone) {
+  make_node();
+  std::optional<Result<Node::BuildResult>> result;
+  begin_build("good", [&result](auto ended) { result.emplace(std::move(ended)); });
+  io_.restart();
+  io_.run_one();  // it unpacks
+  node_.reset();
+  run_until([&] { return result.has_value(); });
+  ASSERT_FALSE(*result);
+  EXPECT_EQ(result->error().message, "subako is shutting down");
+}
+
 // ---------------------------------------------------------------------------------------------- the cache
 
 class NodeCacheTest : public NodeTest {

@@ -49,6 +49,7 @@ class OffLoop {
     asio::post(*thread_, [kept = std::move(file)] {});
   }
 
+  [[nodiscard]] bool stopped() const { return give_up_; }
   // What is under way is asked to give up, and waited for. The io_context is still there.
   void stop() {
     give_up_ = true;

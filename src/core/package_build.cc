@@ -59,6 +59,7 @@ class PackageBuild {
       package_->times.lookup_ms = ms_since(unpacked);
     }
     if (!package_->cached) {
+      if (room_.off_loop.stopped()) co_return fail(Code::kUnavailable, "subako is shutting down");
       CO_TRY(refused, co_await compile());
       if (refused) co_return Node::BuildResult(*std::move(refused));
       if (key) co_await keep(*key);
