@@ -34,9 +34,14 @@ struct ViewBlock {
     kNote,        // our note: something was left out, or is broken
   };
   Kind kind = Kind::kText;
-  std::string text = {};                 // kText, kLink, kNote: what the model reads; kPicture: the line that stands for it
-  std::optional<std::string> base64 = {}; // kPicture from an `image` block, as given
-  std::optional<std::string> path = {};  // kPicture from a volume:/// link: "tmp/a/b.png", decoded, checked by R3
+  // kText, kLink, kNote: what the model reads; kPicture: the line that stands for one that wasn't looked at.
+  std::string text = {};
+  std::optional<std::string> base64 = {};  // kPicture from an `image` block, as given
+  // Of a volume:/// link: "tmp/a/b.png", decoded, checked by R3. A kPicture was meant as one; a kLink may be one,
+  // by its bytes (R4).
+  std::optional<std::string> path = {};
+  // With base64 or path: what a sentence calls it, on one line: "plot.png (volume:///tmp/plot.png)".
+  std::string what = {};
 };
 [[nodiscard]] std::string_view view_kind_name(ViewBlock::Kind kind);  // text, picture, link, note
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 
-#include "protocol/call_result.h"
 #include "base/quote.h"
+#include "protocol/call_result.h"
+#include "protocol/size_words.h"
 
 namespace subako::protocol {
 
@@ -28,15 +28,6 @@ std::optional<std::string> string_member(const Value& block, std::string_view na
   const auto member = json::find(block, name);
   if (!member || !member->is(Kind::kString)) return std::nullopt;
   return json::decode_string(*member);
-}
-
-std::string size_words(size_t bytes) {
-  if (bytes < limits::kKiB) return std::to_string(bytes) + " B";
-  const bool mega = bytes >= limits::kMiB;
-  std::array<char, 32> text{};
-  const double units = static_cast<double>(bytes) / static_cast<double>(mega ? limits::kMiB : limits::kKiB);
-  std::snprintf(text.data(), text.size(), mega ? "%.1f MiB" : "%.1f KiB", units);
-  return text.data();
 }
 
 // What `base64` decodes to, by its length: padding and white space hold nothing.
@@ -74,8 +65,15 @@ ViewBlock view_image(const Value& block) {
   std::optional<std::string> data = string_member(block, "data");
   if (!data) return broken("image", "it has no \"data\" string");
   std::string words = size_words(decoded_size(*data));
-  if (const auto type = string_member(block, "mimeType")) words = shortened(*type) + ", " + words;
-  return {.kind = BlockKind::kPicture, .text = "[picture: " + words + "]", .base64 = std::move(data)};
+  std::string what;
+  if (const auto type = string_member(block, "mimeType")) {
+    what = "inline " + shortened(*type);
+    words = shortened(*type) + ", " + words;
+  }
+  return {.kind = BlockKind::kPicture,
+          .text = "[picture: " + words + "]",
+          .base64 = std::move(data),
+          .what = std::move(what)};
 }
 
 ViewBlock view_link(const Value& block, bool data_enabled) {
@@ -86,10 +84,11 @@ ViewBlock view_link(const Value& block, bool data_enabled) {
   if (const auto name = string_member(block, "name"); name && !name->empty())
     words = shortened(*name) + " (" + words + ")";
   std::optional<std::string> path = volume_path(*uri, data_enabled);
-  if (path && names_a_picture(*path, string_member(block, "mimeType"))) {
-    return {.kind = BlockKind::kPicture, .text = "[picture: " + words + "]", .path = std::move(path)};
-  }
-  return {.kind = BlockKind::kLink, .text = "[link: " + words + "]"};
+  const bool meant = path && names_a_picture(*path, string_member(block, "mimeType"));
+  return {.kind = meant ? BlockKind::kPicture : BlockKind::kLink,
+          .text = (meant ? "[picture: " : "[link: ") + words + "]",
+          .path = std::move(path),
+          .what = std::move(words)};
 }
 
 ViewBlock view_block(const std::string& raw, bool data_enabled) {

@@ -81,6 +81,7 @@ TEST(View, pictures_carry_where_they_are) {  // spec: R2, R3
   const ViewBlock inline_one = only(R"({"type":"image","mimeType":"image/png","data":"iVBO Rw\u003d"})");
   EXPECT_EQ(inline_one.base64, "iVBO Rw=");
   EXPECT_EQ(inline_one.path, std::nullopt);
+  EXPECT_EQ(inline_one.what, "inline image/png");
   const ViewBlock linked =
       only(R"({"type":"resource_link","uri":"volume:///tmp/%E5%9B%B3%20a.webp","name":"x"})");
   EXPECT_EQ(linked.path, "tmp/図 a.webp");
@@ -88,6 +89,12 @@ TEST(View, pictures_carry_where_they_are) {  // spec: R2, R3
   const std::string in_data = R"({"type":"resource_link","uri":"volume:///data/a.gif","name":"a"})";
   EXPECT_EQ(only(in_data, true).path, "data/a.gif");
   EXPECT_EQ(view_kind_name(only(in_data, false).kind), "link");
+  EXPECT_EQ(only(in_data, false).path, std::nullopt);
+  // A link of the Volume may be a picture by its bytes.
+  const ViewBlock unnamed = only(R"({"type":"resource_link","uri":"volume:///tmp/a%0ab","name":"plot"})");
+  EXPECT_EQ(view_kind_name(unnamed.kind), "link");
+  EXPECT_EQ(unnamed.path, "tmp/a\nb");
+  EXPECT_EQ(unnamed.what, "plot (volume:///tmp/a%0ab)");
 }
 
 TEST(View, sizes_are_told_as_people_count_them) {  // spec: R2
