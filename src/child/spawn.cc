@@ -65,6 +65,8 @@ bool limit_resources(const SpawnOptions& options) {
     const auto seconds = static_cast<rlim_t>(options.cpu_limit->count());
     if (!set_limit_at_most(RLIMIT_CPU, seconds, seconds + 1)) return false;
   }
+  if (options.file_limit && !set_limit_at_most(RLIMIT_FSIZE, *options.file_limit, *options.file_limit))
+    return false;
   return !options.memory_limit || set_limit_at_most(RLIMIT_AS, *options.memory_limit, *options.memory_limit);
 }
 

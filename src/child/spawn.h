@@ -29,7 +29,8 @@ struct SpawnOptions {
   std::string executable;
   std::vector<std::string> arguments;  // after argv[0]
   std::optional<std::chrono::seconds> cpu_limit;
-  std::optional<uint64_t> memory_limit;  // bytes of address space
+  std::optional<uint64_t> memory_limit;     // bytes of address space
+  std::optional<uint64_t> file_limit = {};  // bytes of each file that it writes, memory files included
 };
 
 struct ExitStatus {

@@ -129,6 +129,10 @@ TEST(Spawn, limits_hold) {  // spec: M6
             {.executable = {}, .arguments = {}, .cpu_limit = std::chrono::seconds(1), .memory_limit = {}});
   Child large =
       start({"allocate"}, {.executable = {}, .arguments = {}, .cpu_limit = {}, .memory_limit = 1UL << 30U});
+  Child wordy =
+      start({"write"},
+            {.executable = {}, .arguments = {}, .cpu_limit = {}, .memory_limit = {}, .file_limit = 4096});
+  EXPECT_EQ(exit_sentence(wordy.wait_exit()), "exited with status 9") << "a write beyond the limit of files";
   EXPECT_EQ(exit_sentence(large.wait_exit()), "ran out of memory");
   const ExitStatus status = spinning.wait_exit();
   EXPECT_EQ(exit_sentence(status), "passed its limit of CPU time");

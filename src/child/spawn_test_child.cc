@@ -1,11 +1,13 @@
 // Started by spawn_test: it does as its first argument says.
 #include <dirent.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -59,6 +61,14 @@ int main(int argc, char** argv) {
     for (;;) asm volatile("");
   }
   if (what == "allocate") return malloc(1UL << 31U) == nullptr ? 77 : 0;
+  if (what == "write") {
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const int file = memfd_create("file", 0);
+    const std::string text(8192, 'x');
+    const bool cut =
+        write(file, text.data(), text.size()) == 4096 && write(file, "x", 1) == -1 && errno == EFBIG;
+    return cut ? 9 : 0;
+  }
   if (what == "sleep") pause();
   return 0;
 }
