@@ -87,6 +87,7 @@ inline constexpr uint32_t kResultNotes = 1000;      // R2: notes in what the mod
 inline constexpr std::chrono::seconds kBuilderCpu = 60s;
 inline constexpr std::chrono::seconds kBuilderWall = 60s;
 inline constexpr uint64_t kBuilderMemoryBytes = 2 * kGiB;
+inline constexpr uint32_t kPictureBuilders = 2;  // R5: processes of a Node that decode pictures at once
 
 // The cache of compiled modules.
 inline constexpr uint64_t kCacheBytes = 2 * kGiB;                    // what was used longest ago goes first

@@ -4,6 +4,7 @@
 
 #include "builder/compile.h"
 #include "builder/pack.h"
+#include "builder/picture.h"
 #include "builder/unpack.h"
 #include "child/envelope.h"
 #include "child/frames.h"
@@ -26,6 +27,9 @@ Result<child::FromBuilder> do_job(const child::ToBuilder& job, std::vector<Fd> d
     case child::ToBuilder::kPack:
       if (descriptors.size() != 2) break;
       return pack(std::move(descriptors[0]), std::move(descriptors[1]));
+    case child::ToBuilder::kPicture:
+      if (descriptors.size() != 2) break;
+      return picture(std::move(descriptors[0]), std::move(descriptors[1]), job.picture());
     case child::ToBuilder::JOB_NOT_SET:
       break;
   }

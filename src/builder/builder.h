@@ -1,5 +1,5 @@
-// The process that does one job with a stranger's bytes and ends (spec: B, M; design: it may crash): unpack a bundle, check and
-// compile a module, or pack a bundle. Its limits of CPU time, memory and wall time are core's to set.
+// The process that does one job with a stranger's bytes and ends (spec: B, M, R5; design: it may crash): unpack a bundle, check and
+// compile a module, pack a bundle, or decode a picture. Its limits of CPU time, memory and wall time are core's to set.
 #pragma once
 
 #include "base/fd.h"

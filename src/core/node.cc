@@ -7,7 +7,9 @@
 #include "core/builder_job.h"
 #include "core/off_loop.h"
 #include "core/package_build.h"
+#include "core/picture_builders.h"
 #include "core/report.h"
+#include "core/see.h"
 #include "core/start_run.h"
 #include "core/worker_link.h"
 
@@ -27,12 +29,21 @@ protocol::Crash host_crash(std::string message) {
 class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
  public:
   Impl(asio::io_context& io, Scratch& scratch, NodeOptions options)
-      : io_(io), scratch_(scratch), options_(std::move(options)), slots_changed_(io), off_loop_(io) {}
+      : io_(io), scratch_(scratch), options_(std::move(options)), slots_changed_(io), off_loop_(io) {
+    pictures_ = std::make_shared<PictureBuilders>(io_, options_);
+  }
 
   Task<Result<BuildResult>> build(BundleSource source, std::function<void(BuildPhase)> progress);
   Task<Result<PackResult>> pack(BundleSource source, Fd out);
   Task<Result<UploadCheck>> upload_check(BuiltPackagePtr package, CallWatch* watch);
   Task<Result<CallRecord>> call(CallRequest request, CallWatch* watch);
+  Task<Result<std::vector<SeenBlock>>> see(const CallRecord& record, const Trees& trees, SeeOptions options,
+                                           CallWatch* watch) {
+    return core::see(io_, pictures_, record, trees, options, watch);
+  }
+  Task<Result<ShownPicture>> redraw(const ShownPicture& picture, PictureWish wish, CallWatch* watch) {
+    return core::redraw(pictures_, picture, wish, watch);
+  }
   void stop();
 
  private:
@@ -76,6 +87,7 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   uint64_t next_ticket_ = 0;
   Signal slots_changed_;
   OffLoop off_loop_;
+  std::shared_ptr<PictureBuilders> pictures_;  // with the frames of its pictures
   bool stopped_ = false;
 };
 
@@ -83,6 +95,7 @@ void Node::Impl::stop() {
   stopped_ = true;
   for (const auto& worker : workers_) worker->die("subako was shut down");
   workers_.clear();
+  pictures_->stop();
   slots_changed_.notify();
   off_loop_.stop();
 }
@@ -263,6 +276,13 @@ Task<Result<UploadCheck>> Node::upload_check(BuiltPackagePtr package, CallWatch*
 }
 Task<Result<CallRecord>> Node::call(CallRequest request, CallWatch* watch) {
   return impl_->call(std::move(request), watch);
+}
+Task<Result<std::vector<SeenBlock>>> Node::see(const CallRecord& record, const Trees& trees,
+                                               SeeOptions options, CallWatch* watch) {
+  return impl_->see(record, trees, options, watch);
+}
+Task<Result<ShownPicture>> Node::redraw(const ShownPicture& picture, PictureWish wish, CallWatch* watch) {
+  return impl_->redraw(picture, wish, watch);
 }
 
 }  // namespace subako::core

@@ -15,12 +15,14 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/result.h"
 #include "core/call.h"
 #include "core/module_cache.h"
 #include "core/package.h"
+#include "core/picture.h"
 #include "core/scratch.h"
 #include "core/task.h"
 
@@ -34,6 +36,8 @@ struct NodeOptions {
   // Lower in tests.
   std::chrono::seconds builder_cpu = limits::kBuilderCpu;
   std::chrono::milliseconds builder_wall = limits::kBuilderWall;
+  std::chrono::seconds picture_cpu = limits::kPictureCpu;
+  std::chrono::milliseconds picture_wall = limits::kPictureWall;
   std::chrono::milliseconds worker_silence = limits::kWorkerSilence;
   size_t worker_queue_bytes = 2 * size_t{limits::kFrameBytes};  // held for a worker that doesn't read
 };
@@ -59,6 +63,15 @@ class Node {
   // C. `request.package`, `request.trees` and `watch` (may be null) outlive the call. A tool that isn't
   // listed is kNotFound (C11).
   [[nodiscard]] Task<Result<CallRecord>> call(CallRequest request, CallWatch* watch);
+
+  // What a model reads and people see of a call, once it has ended (spec: R2-R5): `record` with the pictures
+  // that lie in `trees`. What is wrong with a picture is a note in its place; the Errors are kCancelled and
+  // kUnavailable. All given outlives it; `watch` may be null.
+  [[nodiscard]] Task<Result<std::vector<SeenBlock>>> see(const CallRecord& record, const Trees& trees,
+                                                         SeeOptions options, CallWatch* watch);
+  // A picture that see() made, for a terminal that wants it otherwise. `picture` and `watch` outlive it.
+  [[nodiscard]] Task<Result<ShownPicture>> redraw(const ShownPicture& picture, PictureWish wish,
+                                                  CallWatch* watch);
 
  private:
   class Impl;

@@ -1,9 +1,12 @@
 // Stands in for a worker or a builder in node_test. What it does wrong is named by the tool that is called,
-// by the text of the module that it is to load, or by the text of the bundle that it is to build.
+// by the text of the module that it is to load, by the text of the bundle that it is to build, or by the text
+// after the signature of a PNG.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -250,6 +253,64 @@ class FakeWorker {
   bool deaf_ = false;
 };
 
+// Of a picture: what follows the signature says what to do, and the picture as it is goes out.
+[[noreturn]] void picture(const Frame& frame) {
+  const std::string bytes = text_of(frame.descriptors.at(0));
+  const std::string mode = bytes.substr(std::min<size_t>(bytes.size(), 8));
+  const int shown = frame.descriptors.at(1).get();
+  FromBuilder out;
+  if (mode == "spin") {
+    for (;;) asm volatile("");
+  }
+  if (mode == "silent") pause();
+  if (mode == "segv") die_of(SIGSEGV);
+  if (mode == "memory") _exit(77);
+  if (mode == "exit") _exit(0);
+  if (mode == "hangs up") {
+    close(kSocket);
+    pause();
+  }
+  if (mode == "garbage") send_raw(std::string(64, '\xff'));
+  if (mode == "no message") send_raw(std::string("\x03\0\0\0\0\0\0\0\xff\xff\xff", 11));
+  if (mode == "nothing") send(FromBuilder());
+  if (mode == "other job") {
+    out.mutable_packed();
+    send(out);
+  }
+  if (mode == "fail") {
+    out.mutable_failed()->set_message("the machine is tired");
+    send(out);
+  }
+  if (mode == "unshowable") {
+    out.mutable_unshowable()->set_reason("it is damaged\n\x1b[2J" + std::string(1000, 'x'));
+    send(out);
+  }
+  const std::string written = mode == "other bytes" ? "<svg/>" : mode == "no bytes" ? "" : bytes;
+  (void)!write(shown, written.data(), written.size());
+  if (mode == "maps it") {
+    // Held writable by another process that lives on.
+    (void)mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, shown, 0);
+    if (fork() == 0) {
+      (void)alarm(5);
+      pause();
+    }
+  }
+  if (mode == "too much") (void)!ftruncate(shown, 11 << 20);
+  Pictured& pictured = *out.mutable_pictured();
+  pictured.set_format(mode == "other format" ? Pictured::JPEG : Pictured::PNG);
+  if (mode == "unknown format") pictured.set_format(static_cast<Pictured::Format>(77));
+  pictured.set_source_width(mode == "huge" ? 4'000'000'000 : mode == "scaled" ? 3000 : 20);
+  pictured.set_source_height(mode == "huge" ? 4'000'000'000 : mode == "scaled" ? 1500 : 10);
+  pictured.set_width(mode == "scaled" ? 2000 : mode == "too wide" ? 2001 : mode == "no width" ? 0 : 20);
+  pictured.set_height(mode == "scaled" ? 1000 : 10);
+  pictured.set_untouched(mode != "scaled" && mode != "too wide");
+  if (mode == "too wide") pictured.set_source_width(2001);
+  pictured.set_first_frame(mode == "scaled");
+  pictured.set_bytes(mode == "too much" ? 11 << 20 : written.size() + (mode == "wrong size" ? 1 : 0));
+  send(out);
+  _exit(0);
+}
+
 // What any job may do instead of what it should.
 void misbehave(const std::string& mode) {
   FromBuilder out;
@@ -330,6 +391,7 @@ void compile(std::string mode, const Fd& compiled) {
   const std::vector<Fd>& files = (*frame)->descriptors;
   const auto job = decode<ToBuilder>((*frame)->body);
   if (!job) _exit(9);
+  if (job->has_picture()) picture(**frame);
   if (job->has_unpack()) unpack(text_of(files.at(0)), files.at(1), files.at(2));
   if (job->has_compile()) compile(text_of(files.at(0)), files.at(1));
   _exit(0);
