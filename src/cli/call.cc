@@ -2,8 +2,10 @@
 #include "base/utf8.h"
 #include "cli/call_inputs.h"
 #include "cli/commands.h"
+#include "cli/drawn_output.h"
 #include "cli/human.h"
 #include "cli/intake.h"
+#include "cli/seen_call.h"
 #include "core/render.h"
 #include "protocol/request.h"
 
@@ -47,15 +49,32 @@ Refusal unlisted(const core::CheckedPackage& package, const std::string& tool) {
           "the package " + package.built->name + " lists no such tool", hint + "it offers " + all};
 }
 
-void write_view(json::Writer& out, const core::CallRecord& record) {
+void write_picture(json::Writer& out, const core::ShownPicture& picture, const std::string& file) {
+  out.key("picture").begin_object();
+  out.key("media_type").string(protocol::picture_media_type(picture.format));
+  out.key("width")
+      .uint64(picture.width)
+      .key("height")
+      .uint64(picture.height)
+      .key("bytes")
+      .uint64(picture.size);
+  out.key("source_width").uint64(picture.source_width).key("source_height").uint64(picture.source_height);
+  out.key("first_frame").boolean(picture.first_frame);
+  if (!file.empty()) out.key("file").string(file);
+  out.end_object();
+}
+
+void write_view(json::Writer& out, const SeenCall& seen) {
   out.begin_array();
-  for (const protocol::ViewBlock& block : core::view_of(record)) {
+  for (const SeenLine& line : seen.lines) {
+    const protocol::ViewBlock& block = line.seen.block;
     out.begin_object()
         .key("kind")
         .string(protocol::view_kind_name(block.kind))
         .key("text")
-        .string(block.text)
-        .end_object();
+        .string(block.text);
+    if (line.seen.picture) write_picture(out, *line.seen.picture, line.file);
+    out.end_object();
   }
   out.end_array();
 }
@@ -91,13 +110,13 @@ void write_http(json::Writer& out, const std::vector<core::HttpExchange>& http) 
   out.end_array();
 }
 
-std::string record_json(const core::CallRecord& record, const Intake& intake) {
+std::string record_json(const core::CallRecord& record, const SeenCall& seen, const Intake& intake) {
   json::Writer out(json::Writer::Style::kIndented);
   out.begin_object().key("outcome").string(outcome_name(record.outcome)).key("result");
   const auto* answered = std::get_if<protocol::Answered>(&record.outcome);
   answered != nullptr ? out.raw(answered->result) : out.null();
   out.key("view");
-  write_view(out, record);
+  write_view(out, seen);
   out.key("crash");
   write_crash(out, record);
   out.key("cached").boolean(intake.built->cached);
@@ -131,21 +150,30 @@ void tell_crash(const protocol::Crash& crash, bool colour) {
   write_err(text);
 }
 
-Exit tell_record(const core::CallRecord& record, const Terminal& terminal) {
+Exit tell_record(const core::CallRecord& record, const SeenCall& seen, const Terminal& terminal) {
   if (const auto* crash = std::get_if<protocol::Crash>(&record.outcome)) tell_crash(*crash, terminal.colour);
   const Exit status = status_of(record);
   if (status == Exit::kCancelled) return status;
-  std::string out;
-  for (const protocol::ViewBlock& block : core::view_of(record)) {
-    out += terminal.out ? utf8::escape_for_people(block.text) : block.text;
-    if (!out.ends_with('\n')) out += "\n";
+  std::vector<OutputPiece> pieces(1);
+  bool drawn = false;
+  for (const SeenLine& line : seen.lines) {
+    std::string text = line.seen.block.text;
+    if (!line.file.empty()) text += " saved as " + line.file;
+    if (terminal.out) text = utf8::escape_for_people(text);
+    if (!text.ends_with('\n')) text += "\n";
+    pieces.back().text += text;
+    if (line.drawing.empty()) continue;
+    drawn = true;
+    pieces.push_back({line.drawing, true});
+    pieces.emplace_back();
   }
-  return write_out(out, status);
+  return drawn ? write_drawn(pieces, status) : write_out(pieces.front().text, status);
 }
 
 struct Inputs {
   std::chrono::milliseconds timeout = limits::kDefaultTimeout;
   std::vector<core::SkillTree> skills;
+  PictureOptions pictures;
 };
 
 // What can be found wrong without looking at the bundle.
@@ -155,6 +183,7 @@ Result<Inputs> read_inputs(const CallOptions& options) {
     TRY(inputs.timeout, parse_timeout(options.timeout));
   }
   TRY(inputs.skills, open_skills(options.skills));
+  TRY(inputs.pictures, picture_options(options));
   return inputs;
 }
 
@@ -181,6 +210,7 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
 
   auto volume = open_volume(options.volume, options.data, (*session)->scratch());
   if (!volume) return report(volume.error());
+  if (auto made = make_picture_folder(inputs.pictures); !made) return report(made.error());
   volume->trees.skills = std::move(inputs.skills);
   core::CallRequest request;
   request.package = &package;
@@ -189,12 +219,15 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
   request.timeout = inputs.timeout;
   request.trees = &volume->trees;
   const auto record = (*session)->call(std::move(request), progress);
+  if (!record) return report(record.error());
+  const auto seen = see_call(**session, *record, volume->trees, inputs.pictures, terminal, progress);
   // Before anything is written: a reader that doesn't read holds us up, and a signal must end us then.
   volume->temporary.reset();
   session->reset();
-  if (!record) return report(record.error());
-  if (options.json) return write_out(record_json(*record, *intake), status_of(*record));
-  return tell_record(*record, terminal);
+  if (!seen) return report(seen.error());
+  const Exit status = options.json ? write_out(record_json(*record, *seen, *intake), status_of(*record))
+                                   : tell_record(*record, *seen, terminal);
+  return seen->not_saved ? report(*seen->not_saved) : status;
 }
 
 }  // namespace

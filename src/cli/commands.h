@@ -32,8 +32,10 @@ struct CallOptions {
   std::string arguments = "{}";       // JSON, "@file" or "-"
   std::optional<std::string> volume;  // a folder that is kept
   bool data = false;
-  std::vector<std::string> skills;  // "NAME=DIR"
-  std::string timeout;              // empty: the default
+  std::vector<std::string> skills;    // "NAME=DIR"
+  std::string timeout;                // empty: the default
+  std::optional<std::string> images;  // a folder to save pictures in
+  std::string show_images = "auto";   // auto, kitty, iterm2, sixel, never
   bool no_cache = false;
   bool json = false;
 };

@@ -15,14 +15,15 @@ _subako() {
     return
   fi
   case $before in
-    --volume|-o|--output) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")); return ;;
+    --volume|--images|-o|--output) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")); return ;;
     --skill|--timeout) return ;;
+    --show-images) COMPREPLY=($(compgen -W "auto kitty iterm2 sixel never" -- "$word")); return ;;
   esac
   if [[ $word == -* ]]; then
     case $command in
       check|tools) COMPREPLY=($(compgen -W "--json --no-cache --help" -- "$word")) ;;
       doctor) COMPREPLY=($(compgen -W "--json --help" -- "$word")) ;;
-      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --no-cache --help" -- "$word")) ;;
+      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --images --show-images --no-cache --help" -- "$word")) ;;
       pack) COMPREPLY=($(compgen -W "--output --help" -- "$word")) ;;
     esac
     return
@@ -55,7 +56,8 @@ _subako() {
     check|tools) _arguments '--json[one JSON object]' '--no-cache[compile anew]' '--help' '2:bundle:_files' ;;
     call) _arguments '--json[one JSON object]' '--volume[a folder that is kept as the Volume]:folder:_files -/' \
       '--data[enable /volume/data]' '*--skill[a skill, NAME=DIR]:skill:' '--timeout[such as 5s]:time:' \
-      '--no-cache[compile anew]' '--help' \
+      '--images[save pictures in a folder]:folder:_files -/' \
+      '--show-images[how pictures are drawn]:how:(auto kitty iterm2 sixel never)' '--no-cache[compile anew]' '--help' \
       '2:bundle:_files' '3:tool:' '4:arguments:_files' ;;
     pack) _arguments '(-o --output)'{-o,--output}'[the file to write]:file:_files' '--help' '2:folder:_files -/' ;;
     doctor) _arguments '--json[one JSON object]' '--help' ;;
@@ -79,6 +81,8 @@ complete -c subako -n '__fish_seen_subcommand_from call' -l volume -r -d 'A fold
 complete -c subako -n '__fish_seen_subcommand_from call' -l data -d 'Enable /volume/data'
 complete -c subako -n '__fish_seen_subcommand_from call' -l skill -x -d 'A skill, NAME=DIR'
 complete -c subako -n '__fish_seen_subcommand_from call' -l timeout -x -d 'Such as 5s'
+complete -c subako -n '__fish_seen_subcommand_from call' -l images -r -d 'Save pictures in a folder'
+complete -c subako -n '__fish_seen_subcommand_from call' -l show-images -x -a 'auto kitty iterm2 sixel never' -d 'How pictures are drawn'
 complete -c subako -n '__fish_seen_subcommand_from pack' -s o -l output -r -d 'The file to write'
 complete -c subako -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'
 )fish";

@@ -114,6 +114,15 @@ class CommandLine {
         .add_option("--timeout", call_.timeout,
                     "Time to answer: 500ms, 5s or seconds; 60s by default, 300s at most")
         ->type_name("TIME");
+    command
+        .add_option(
+            "--images", call_.images,
+            "Save the pictures that people see in this folder (made where missing), as 1.png, 2.jpg, ...")
+        ->type_name("DIR");
+    command
+        .add_option("--show-images", call_.show_images,
+                    "How the terminal is sent pictures: auto (the default), kitty, iterm2, sixel or never")
+        ->type_name("HOW");
     command.add_flag("--no-cache", call_.no_cache, kNoCache);
     command.add_flag("--json", call_.json, kJson);
   }

@@ -1,15 +1,10 @@
 // subako pack: a folder as a .tar.gz whose bytes depend on nothing but its files.
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/quote.h"
 #include "cli/commands.h"
+#include "cli/file_aside.h"
 #include "cli/human.h"
 #include "cli/intake.h"
 
@@ -17,40 +12,8 @@ namespace subako::cli {
 
 namespace {
 
-// A file beside `path` that takes its place when it is complete, and otherwise leaves nothing behind.
-class FileAside {
- public:
-  explicit FileAside(std::string path) : path_(std::move(path)), aside_(path_ + ".XXXXXX") {
-    file_ = Fd(mkostemp(aside_.data(), O_CLOEXEC));
-    error_ = file_.valid() ? 0 : errno;
-  }
-  FileAside(const FileAside&) = delete;
-  FileAside& operator=(const FileAside&) = delete;
-  ~FileAside() {
-    if (file_.valid()) (void)unlink(aside_.c_str());
-  }
-
-  [[nodiscard]] int error() const { return error_; }
-  [[nodiscard]] Fd duplicate() const { return Fd(fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)); }
-  [[nodiscard]] Result<void> put_in_place() {
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    if (fchmod(file_.get(), 0666 & ~mask) != 0 || fsync(file_.get()) != 0 ||
-        rename(aside_.c_str(), path_.c_str()) != 0) {
-      return std::unexpected(system_error("writing " + path_, errno));
-    }
-    file_.reset();
-    return {};
-  }
-
- private:
-  std::string path_;
-  std::string aside_;
-  Fd file_;
-  int error_ = 0;
-};
-
-// The file that -o names, links resolved. Only a regular file is replaced, and none is made where it would be packed itself.
+// The file that -o names, links resolved. Only a regular file is replaced, and none is made where it would be
+// packed itself.
 Result<std::string> target_of(const PackOptions& options) {
   const std::string shown = one_line(options.out);
   std::error_code ignored;

@@ -76,6 +76,23 @@ class LiveSession final : public Session {
     return record;
   }
 
+  Result<std::vector<core::SeenBlock>> see(const core::CallRecord& record, const core::Trees& trees,
+                                           Progress& progress) override {
+    SilentWatch watch;
+    return wait(node_->see(record, trees, {}, &watch), &watch, progress);
+  }
+
+  Result<core::ShownPicture> redraw(const core::ShownPicture& picture, core::PictureWish wish,
+                                    Progress& progress) override {
+    SilentWatch watch;
+    return wait(node_->redraw(picture, wish, &watch), &watch, progress);
+  }
+
+  bool cancelled() override {
+    io_.poll();
+    return signalled_;
+  }
+
  private:
   void wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int number) {

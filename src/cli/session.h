@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/terminal.h"
@@ -32,6 +33,14 @@ class Session {
                                                                Progress& progress) = 0;
   // The guest's stderr passes through to ours while it runs.
   [[nodiscard]] virtual Result<core::CallRecord> call(core::CallRequest request, Progress& progress) = 0;
+  // What people see of it, pictures included.
+  [[nodiscard]] virtual Result<std::vector<core::SeenBlock>> see(const core::CallRecord& record,
+                                                                 const core::Trees& trees,
+                                                                 Progress& progress) = 0;
+  [[nodiscard]] virtual Result<core::ShownPicture> redraw(const core::ShownPicture& picture,
+                                                          core::PictureWish wish, Progress& progress) = 0;
+  // Has a signal come?
+  [[nodiscard]] virtual bool cancelled() = 0;
 };
 
 }  // namespace subako::cli

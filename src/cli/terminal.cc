@@ -54,8 +54,10 @@ Terminal look_at_terminal() {
   terminal.err = terminal.escape_err && !dumb;
   terminal.colour = terminal.err && environment("NO_COLOR").empty();
   winsize size{};
-  if (terminal.out && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+  if (terminal.out && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     terminal.width = size.ws_col;
+    terminal.width_pixels = size.ws_xpixel;
+  }
   return terminal;
 }
 

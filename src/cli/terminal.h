@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,8 @@ struct Terminal {
   bool escape_err = false;  // standard error is one, dumb or not: text of others is escaped
   bool colour =
       false;  // on standard error, and on standard output where it is a terminal: NO_COLOR is not set
-  size_t width = 100;  // columns of standard output
+  size_t width = 100;         // columns of standard output
+  uint32_t width_pixels = 0;  // the same in pixels; 0: it doesn't tell
 };
 [[nodiscard]] Terminal look_at_terminal();
 

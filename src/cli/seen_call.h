@@ -1,0 +1,40 @@
+// What people see of a call: its blocks in order, pictures saved as files and drawn on the terminal (spec:
+// R2-R4).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/inline_pictures.h"
+#include "cli/session.h"
+#include "core/picture.h"
+
+namespace subako::cli {
+
+struct PictureOptions {
+  std::optional<std::string> folder;        // save them there
+  std::optional<InlinePictures> inline_as;  // none: as the terminal has it
+  bool draw = true;                         // false: nobody looks at text
+};
+// Of what the command line says; wrong words are kInvalid. The folder is made where it is missing: before the
+// call, so that a call isn't made whose pictures can't be saved.
+[[nodiscard]] Result<PictureOptions> picture_options(const CallOptions& options);
+[[nodiscard]] Result<void> make_picture_folder(const PictureOptions& options);
+
+struct SeenLine {
+  core::SeenBlock seen;
+  std::string file;     // where the picture was saved; empty: it wasn't
+  std::string drawing;  // what draws it; empty: nothing does
+};
+struct SeenCall {
+  std::vector<SeenLine> lines;
+  std::optional<Error> not_saved;  // the first picture that couldn't be saved; none was tried after it
+};
+// `trees` are the call's. kCancelled where a signal came.
+[[nodiscard]] Result<SeenCall> see_call(Session& session, const core::CallRecord& record,
+                                        const core::Trees& trees, const PictureOptions& options,
+                                        const Terminal& terminal, Progress& progress);
+
+}  // namespace subako::cli
