@@ -46,7 +46,7 @@ def bomb_png():
 
 
 def slow_png():
-    """100 megapixels of 16-bit colour, interlaced: seconds of work in a small file."""
+    """100 megapixels of grey: a second of work or more in a file of 430 KB."""
     width, height = 10000, 9999
     packer = zlib.compressobj(1)
     data = b"".join([packer.compress(b"\0" + bytes(width)) for _ in range(height)] + [packer.flush()])
