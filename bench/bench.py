@@ -136,7 +136,9 @@ class Bench:
             def once():
                 with open(stdin) as given:
                     begin = time.perf_counter()
-                    done = subprocess.run(command, stdin=given, stdout=subprocess.PIPE, env=environment, check=True)
+                    done = subprocess.run(
+                        command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, check=True
+                    )
                     elapsed = (time.perf_counter() - begin) * 1000
                 if not done.stdout:
                     raise Unavailable(f"{package.name} did not answer")

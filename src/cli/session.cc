@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
+#include <chrono>
 #include <csignal>
 #include <optional>
 
@@ -22,6 +23,8 @@ class SilentWatch final : public core::CallWatch {
  public:
   void stderr_arrived(uint64_t, std::string_view text) override { taken(static_cast<uint32_t>(text.size())); }
 };
+
+constexpr std::chrono::milliseconds kOneSignal{200};
 
 bool can_write(int fd) {
   pollfd out{.fd = fd, .events = POLLOUT, .revents = 0};
@@ -78,28 +81,33 @@ class LiveSession final : public Session {
 
   Result<std::vector<core::SeenBlock>> see(const core::CallRecord& record, const core::Trees& trees,
                                            Progress& progress) override {
+    progress.show("looking at pictures");
     SilentWatch watch;
     return wait(node_->see(record, trees, {}, &watch), &watch, progress);
   }
 
   Result<core::ShownPicture> redraw(const core::ShownPicture& picture, core::PictureWish wish,
                                     Progress& progress) override {
+    progress.show("drawing");
     SilentWatch watch;
     return wait(node_->redraw(picture, wish, &watch), &watch, progress);
   }
 
   bool cancelled() override {
     io_.poll();
-    return signalled_;
+    return signalled_.has_value();
   }
 
  private:
   void wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int number) {
       if (error) return;
+      const core::Time now = core::now();
+      // Shells, `timeout` and `make` pass on a signal that the process group has had already: it is one.
+      if (signalled_ && now - *signalled_ < kOneSignal) return wait_for_signal();
       // Children end with this process; what lies in the scratch folder is swept by the next one.
       if (signalled_) _exit(128 + number);
-      signalled_ = true;
+      signalled_ = now;
       if (watch_ != nullptr) watch_->cancel();
       wait_for_signal();
       // Last, and only where stderr takes it: nobody may be reading.
@@ -144,7 +152,7 @@ class LiveSession final : public Session {
   core::Scratch scratch_;  // outlives the frames that io_ holds
   asio::io_context io_{1};
   asio::signal_set signals_;
-  bool signalled_ = false;
+  std::optional<core::Time> signalled_;  // when first
   core::CallWatch* watch_ = nullptr;
   Progress* progress_ = nullptr;
   std::optional<core::Node> node_;
