@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -24,7 +25,25 @@ class SilentWatch final : public core::CallWatch {
   void stderr_arrived(uint64_t, std::string_view text) override { taken(static_cast<uint32_t>(text.size())); }
 };
 
+// Shells, `timeout` and `make` pass on a signal that the process group has had already: within this time it is one.
 constexpr std::chrono::milliseconds kOneSignal{200};
+
+// When the first signal came. A handler gets no argument, and a process has one set of handlers.
+std::atomic<core::Time::rep> first_signal;
+
+// Whatever this process does after the first (a large folder is removed, a reader doesn't read), one more ends it at once.
+// Children end with it; what lies in the scratch folder is swept by the next one.
+void end_at_once(int number) {
+  if (core::now() - core::Time(core::Time::duration(first_signal.load())) > kOneSignal) _exit(128 + number);
+}
+
+void end_at_the_next_signal() {
+  first_signal = core::now().time_since_epoch().count();
+  struct sigaction action{};
+  action.sa_handler = end_at_once;
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)sigaction(number, &action, nullptr);
+}
 
 bool can_write(int fd) {
   pollfd out{.fd = fd, .events = POLLOUT, .revents = 0};
@@ -36,7 +55,7 @@ class LiveSession final : public Session {
   LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
       : terminal_(terminal),
         scratch_(std::move(scratch)),
-        signals_(io_, SIGINT, SIGTERM, SIGHUP),
+        signals_(std::in_place, io_, SIGINT, SIGTERM, SIGHUP),
         node_(std::in_place, io_, scratch_, std::move(options)) {
     wait_for_signal();
   }
@@ -95,21 +114,17 @@ class LiveSession final : public Session {
 
   bool cancelled() override {
     io_.poll();
-    return signalled_.has_value();
+    return signalled_;
   }
 
  private:
   void wait_for_signal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    signals_->async_wait([this](const boost::system::error_code& error, int) {
       if (error) return;
-      const core::Time now = core::now();
-      // Shells, `timeout` and `make` pass on a signal that the process group has had already: it is one.
-      if (signalled_ && now - *signalled_ < kOneSignal) return wait_for_signal();
-      // Children end with this process; what lies in the scratch folder is swept by the next one.
-      if (signalled_) _exit(128 + number);
-      signalled_ = now;
+      signals_.reset();
+      end_at_the_next_signal();
+      signalled_ = true;
       if (watch_ != nullptr) watch_->cancel();
-      wait_for_signal();
       // Last, and only where stderr takes it: nobody may be reading.
       if (!can_write(STDERR_FILENO)) return;
       if (progress_ != nullptr) progress_->clear();
@@ -151,8 +166,8 @@ class LiveSession final : public Session {
   Terminal terminal_;
   core::Scratch scratch_;  // outlives the frames that io_ holds
   asio::io_context io_{1};
-  asio::signal_set signals_;
-  std::optional<core::Time> signalled_;  // when first
+  std::optional<asio::signal_set> signals_;  // until the first
+  bool signalled_ = false;
   core::CallWatch* watch_ = nullptr;
   Progress* progress_ = nullptr;
   std::optional<core::Node> node_;
