@@ -18,6 +18,22 @@ TEST(Utf8, finds_the_first_bad_byte) {
   }
 }
 
+// Eight bytes are looked at at once where they are ASCII: every place of the first bad one, around that.
+TEST(Utf8, finds_the_first_bad_byte_at_any_place) {
+  for (size_t size = 1; size <= 24; ++size) {
+    for (size_t bad = 0; bad < size; ++bad) {
+      std::string text(size, '\x7f');
+      text[bad] = '\x80';
+      EXPECT_EQ(first_bad_byte(text), bad) << size;
+      text[bad] = '\x7f';
+      EXPECT_EQ(first_bad_byte(text), std::string_view::npos);
+      if (bad + 2 > size) continue;
+      text.replace(bad, 2, "\u00e9");
+      EXPECT_EQ(first_bad_byte(text), std::string_view::npos) << size << " " << bad;
+    }
+  }
+}
+
 TEST(Utf8, counts_characters_not_bytes) {
   EXPECT_EQ(count(""), 0U);
   EXPECT_EQ(count("日本語"), 3U);

@@ -118,11 +118,21 @@ class LiveSession final : public Session {
   }
 
  private:
+  // In between they would have their own way, and end the process.
+  void hand_over_signals() {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    signals_.reset();
+    end_at_the_next_signal();
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
   void wait_for_signal() {
     signals_->async_wait([this](const boost::system::error_code& error, int) {
       if (error) return;
-      signals_.reset();
-      end_at_the_next_signal();
+      hand_over_signals();
       signalled_ = true;
       if (watch_ != nullptr) watch_->cancel();
       // Last, and only where stderr takes it: nobody may be reading.
@@ -166,6 +176,7 @@ class LiveSession final : public Session {
   Terminal terminal_;
   core::Scratch scratch_;  // outlives the frames that io_ holds
   asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);  // run_one() waits
   std::optional<asio::signal_set> signals_;  // until the first
   bool signalled_ = false;
   core::CallWatch* watch_ = nullptr;

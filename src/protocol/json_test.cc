@@ -6,8 +6,40 @@
 #include <string>
 #include <vector>
 
+#include "protocol/json_text.h"
+
 namespace subako::json {
 namespace {
+
+// Eight bytes are looked at at once: every byte at every place, around that.
+TEST(Json, finds_the_end_of_plain_text_at_any_place) {
+  const auto is_plain = [](int c) { return c >= 0x20 && c != '"' && c != '\\'; };
+  for (size_t size = 1; size <= 24; ++size) {
+    for (size_t place = 0; place < size; ++place) {
+      for (int c = 0; c < 256; ++c) {
+        std::string text(size, 'a');
+        text[place] = static_cast<char>(c);
+        ASSERT_EQ(after_plain(text, 0), is_plain(c) ? size : place) << c << " at " << place << " of " << size;
+        ASSERT_EQ(after_plain(text, place), is_plain(c) ? size : place);
+        ASSERT_EQ(after_plain(text, place + 1), size);
+      }
+    }
+  }
+}
+
+TEST(Json, finds_the_end_of_a_string_with_escapes_at_any_place) {
+  for (size_t size = 0; size <= 20; ++size) {
+    for (size_t place = 0; place <= size; ++place) {
+      for (const std::string escape : {"\\\"", "\\\\", "\\n"}) {
+        std::string inner(size, 'a');
+        inner.insert(place, escape);
+        const std::string text = "\"" + inner + "\",\"x\"";
+        ASSERT_EQ(after_string(text, 0), inner.size() + 2) << text;
+        ASSERT_TRUE(parse("[" + text + "]").has_value()) << text;
+      }
+    }
+  }
+}
 
 std::string nested(size_t depth) {
   return std::string(depth, '[') + std::string(depth, ']');

@@ -17,14 +17,23 @@ Nanoseconds thread_cpu() {
 
 }  // namespace
 
-Nanoseconds CpuClock::now() {
+void CpuClock::ask(Nanoseconds at) {
+  asked_at_ = at;
+  asked_ = thread_cpu();
+}
+
+void CpuClock::begin_turn() {
+  begun_at_ = clock_.monotonic();
+  if (asked_at_ == 0 || begun_at_ - asked_at_ > kTrusted) ask(begun_at_);
+  begun_ = asked_ + (begun_at_ - asked_at_);
+}
+
+Nanoseconds CpuClock::end_turn() {
   const Nanoseconds at = clock_.monotonic();
-  if (asked_at_ == 0 || at - asked_at_ > kTrusted) {
-    asked_at_ = at;
-    asked_ = thread_cpu();
-  }
-  last_ = std::max(last_, asked_ + (at - asked_at_));
-  return last_;
+  const Nanoseconds took = at - begun_at_;
+  if (took <= kTrusted) return took;
+  ask(at);
+  return std::clamp<Nanoseconds>(asked_ - begun_, 0, took);
 }
 
 }  // namespace subako::worker

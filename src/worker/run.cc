@@ -56,13 +56,13 @@ std::vector<void*> Run::hosts() { return {&wasi_, &http_}; }
 Run::Turn Run::take_turn() {
   if (clock_.monotonic() >= deadline_) instance_->interrupt();
 
-  const Nanoseconds cpu_before = cpu_.now();
+  cpu_.begin_turn();
   engine::Instance::State state = instance_->resume();
   if (state == engine::Instance::State::kStarted) {
     marks_.instantiated = clock_.monotonic();
     state = instance_->resume();
   }
-  cpu_ns_ += cpu_.now() - cpu_before;
+  cpu_ns_ += cpu_.end_turn();
 
   switch (state) {
     case engine::Instance::State::kStarted:  // said once
