@@ -87,6 +87,8 @@ inline constexpr uint32_t kResultNotes = 1000;      // R2: notes in what the mod
 inline constexpr std::chrono::seconds kBuilderCpu = 60s;
 inline constexpr std::chrono::seconds kBuilderWall = 60s;
 inline constexpr uint64_t kBuilderMemoryBytes = 2 * kGiB;
+// A compiled module, which core keeps and a worker maps. Compiled, a module is 2 to 4 times its size, which is 64 MiB at most (L12).
+inline constexpr uint64_t kCompiledBytes = 512 * kMiB;
 inline constexpr uint32_t kPictureBuilders = 2;  // R5: processes of a Node that decode pictures at once
 
 // The cache of compiled modules.

@@ -68,6 +68,9 @@ Result<child::FromBuilder> compile(Fd module, Fd out, const Report& report) {
                      "split its largest functions, or build it with less inlining"}},
                    {});
   }
+  if (!compiled && compiled.error().code == Code::kTooLarge) {
+    return refused({{"M6", "module.wasm", compiled.error().message, "make the module smaller"}}, {});
+  }
   if (!compiled) return std::unexpected(compiled.error());
   done.set_compile_ms(watch.lap());
   done.set_compiled_bytes(*compiled);

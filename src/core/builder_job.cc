@@ -13,11 +13,19 @@ namespace {
 
 using BuilderWord = std::variant<child::Unpacked, child::Compiled, child::Packed, Refused>;
 
-child::SpawnOptions builder_process(const NodeOptions& options) {
+// The largest file that a job may write: what it announces is checked too, but only once it is there.
+uint64_t file_limit(const child::ToBuilder& job) {
+  if (job.has_compile()) return limits::kCompiledBytes;
+  if (job.has_pack()) return limits::kBundleArchiveBytes;  // or it couldn't be read again
+  return limits::kBundleBytes;
+}
+
+child::SpawnOptions builder_process(const NodeOptions& options, const child::ToBuilder& job) {
   child::SpawnOptions spawn;
   spawn.executable = options.child_executable;
   spawn.arguments = {"builder"};
   spawn.cpu_limit = options.builder_cpu;
+  spawn.file_limit = file_limit(job);
 #ifndef __SANITIZE_ADDRESS__
   spawn.memory_limit = limits::kBuilderMemoryBytes;  // a sanitizer reserves more than this before main
 #endif
@@ -135,7 +143,7 @@ Task<Result<BuilderWord>> last_word(std::shared_ptr<Channel> channel, std::optio
 
 Task<Result<BuilderWord>> run_builder(asio::io_context& io, NodeOptions options, BuilderJob job) {
   const Time deadline = std::min(job.deadline, now() + options.builder_wall);
-  CO_TRY(const auto channel, Channel::start(io, builder_process(options)));
+  CO_TRY(const auto channel, Channel::start(io, builder_process(options, job.message)));
   child::Frame first{child::encode(job.message), std::move(job.descriptors)};
   CO_TRY_VOID(channel->send(std::move(first)));
   for (;;) {

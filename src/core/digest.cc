@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kReadBytes =
     64 * limits::kKiB;  // stays in a core's own cache, and in the heap that is there already
-constexpr size_t kHashedBytes = 1 * limits::kMiB;  // between two looks whether to give up
+constexpr size_t kHashedBytes = 1 * limits::kMiB;  // mapped at once, and between two looks whether to give up
 
 }  // namespace
 
@@ -69,16 +69,17 @@ Result<Sha256> sha256_of_sealed(int memfd, const GiveUp& give_up) {
   if (seals < 0 || fstat(memfd, &s) != 0) return std::unexpected(system_error("reading a module", errno));
   if ((seals & F_SEAL_SHRINK) == 0) return fail(Code::kInternal, "a module is hashed before it is sealed");
   const auto size = static_cast<size_t>(s.st_size);
-  if (size == 0) return sha256_of("");
-  void* const begin = mmap(nullptr, size, PROT_READ, MAP_SHARED | MAP_POPULATE, memfd, 0);
-  if (begin == MAP_FAILED) return std::unexpected(system_error("reading a module", errno));
   SHA256_CTX context;
   SHA256_Init(&context);
-  for (size_t at = 0; at < size && !give_up; at += kHashedBytes) {
-    SHA256_Update(&context, static_cast<const char*>(begin) + at, std::min(kHashedBytes, size - at));
+  for (size_t at = 0; at < size; at += kHashedBytes) {
+    if (give_up) return fail(Code::kCancelled, "cancelled");
+    const size_t length = std::min(kHashedBytes, size - at);
+    void* const piece =
+        mmap(nullptr, length, PROT_READ, MAP_SHARED | MAP_POPULATE, memfd, static_cast<off_t>(at));
+    if (piece == MAP_FAILED) return std::unexpected(system_error("reading a module", errno));
+    SHA256_Update(&context, piece, length);
+    munmap(piece, length);
   }
-  munmap(begin, size);
-  if (give_up) return fail(Code::kCancelled, "cancelled");
   Sha256 out{};
   SHA256_Final(out.data(), &context);
   return out;

@@ -210,6 +210,18 @@ TEST_F(NodeTest, a_misbehaving_builder_is_our_fault) {
   }
 }
 
+// A size that a process names costs us nothing.
+TEST_F(NodeTest, a_builder_cannot_make_core_hold_more_than_the_limit) {  // spec: M6 L12
+  make_node();
+  for (const auto& [mode, sentence] : std::vector<std::pair<std::string, std::string>>{
+           {"huge module", "the builder process announced more than a bundle can hold"},
+           {"compile: huge", "the builder process announced a larger compiled module than there may be"}}) {
+    const auto result = build(mode);
+    ASSERT_FALSE(result) << mode;
+    EXPECT_EQ(result.error().message, sentence);
+  }
+}
+
 // What was found odd before is told with it.
 TEST_F(NodeTest, a_module_is_refused_by_a_builder_of_its_own) {  // spec: M1 M6
   make_node();

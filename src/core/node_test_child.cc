@@ -357,11 +357,30 @@ uint64_t write_text(const Fd& fd, const std::string& text) {
   return text.size();
 }
 
+constexpr int64_t kHuge = int64_t{1} << 40U;
+
+// Takes no memory until somebody reads it.
+void grow(const Fd& fd) {
+  (void)signal(SIGXFSZ, SIG_IGN);
+  if (ftruncate(fd.get(), kHuge) == 0) {
+    FromBuilder out;
+    out.mutable_failed()->set_message("nothing bounds a file of this process");
+    send(out);
+  }
+}
+
 // The module's text is the bundle's.
 void unpack(const std::string& mode, const Fd& assets, const Fd& module) {
   misbehave(mode);
   FromBuilder out;
   Unpacked& unpacked = *out.mutable_unpacked();
+  if (mode == "huge module") {
+    grow(module);
+    unpacked.set_name("sample");
+    unpacked.set_module_bytes(kHuge);
+    send(out);
+    _exit(0);
+  }
   unpacked.set_name(mode == "bad name" ? "../x" : "sample");
   unpacked.set_module_bytes(write_text(module, mode) + (mode == "wrong size" ? 1 : 0));
   unpacked.set_asset_files(1);
@@ -380,6 +399,12 @@ void compile(std::string mode, const Fd& compiled) {
   FromBuilder out;
   out.mutable_progress()->set_phase(Progress::COMPILING);
   send(out);
+  if (mode == "huge") {
+    grow(compiled);
+    out.mutable_compiled()->set_compiled_bytes(kHuge);
+    send(out);
+    _exit(0);
+  }
   const uint64_t bytes = mode == "empty" ? 0 : write_text(compiled, mode);
   out.mutable_compiled()->set_compiled_bytes(bytes + (mode == "wrong size" ? 1 : 0));
   send(out);

@@ -21,7 +21,8 @@ Result<Fd> memory_file(const char* name) {
   return file;
 }
 
-// What a builder wrote: from now on nobody changes it.
+// What a builder wrote: from now on nobody changes it. `announced` is within a limit (core/report.cc), so that
+// whoever reads it takes no more than that.
 Result<void> seal(int memfd, uint64_t announced, const char* what) {
   if (fcntl(memfd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return std::unexpected(system_error("sealing " + std::string(what), errno));
@@ -135,9 +136,8 @@ class PackageBuild {
       refused->warnings = std::move(package_->warnings);
       co_return std::move(*refused);
     }
-    add_compiled(*package_, std::get<child::Compiled>(word));
-    if (package_->compiled_bytes == 0)
-      co_return fail(Code::kInternal, "the builder process wrote no compiled module");
+    const auto added = add_compiled(*package_, std::get<child::Compiled>(word));
+    if (!added) co_return fail(Code::kInternal, "the builder process " + added.error());
     CO_TRY_VOID(seal(file.get(), package_->compiled_bytes, "a compiled module"));
     package_->module = std::move(file);
     co_return std::nullopt;

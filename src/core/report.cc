@@ -240,6 +240,10 @@ std::expected<BuiltPackage, std::string> unpacked_of(const child::Unpacked& unpa
   if (unpacked.has_description() && utf8::count(unpacked.description()) > limits::kDescriptionChars) {
     return Misbehaviour("gave a package a description that is too long");
   }
+  if (unpacked.module_bytes() > limits::kBundleBytes || unpacked.asset_bytes() > limits::kBundleBytes ||
+      unpacked.asset_files() > limits::kAssetFiles) {
+    return Misbehaviour("announced more than a bundle can hold");
+  }
   BuiltPackage out;
   out.name = name;
   if (unpacked.has_description()) out.description = unpacked.description();
@@ -251,10 +255,14 @@ std::expected<BuiltPackage, std::string> unpacked_of(const child::Unpacked& unpa
   return out;
 }
 
-void add_compiled(BuiltPackage& package, const child::Compiled& compiled) {
+std::expected<void, std::string> add_compiled(BuiltPackage& package, const child::Compiled& compiled) {
+  if (compiled.compiled_bytes() == 0) return Misbehaviour("wrote no compiled module");
+  if (compiled.compiled_bytes() > limits::kCompiledBytes)
+    return Misbehaviour("announced a larger compiled module than there may be");
   package.compiled_bytes = compiled.compiled_bytes();
   package.times.validate_ms = duration(compiled.validate_ms());
   package.times.compile_ms = duration(compiled.compile_ms());
+  return {};
 }
 
 }  // namespace subako::core

@@ -31,6 +31,7 @@ struct UploadReport {
 // Of the builder that unpacked; the compiled module and the files are left to the caller.
 [[nodiscard]] std::expected<BuiltPackage, std::string> unpacked_of(const child::Unpacked& unpacked);
 // Of the builder that compiled.
-void add_compiled(BuiltPackage& package, const child::Compiled& compiled);
+[[nodiscard]] std::expected<void, std::string> add_compiled(BuiltPackage& package,
+                                                            const child::Compiled& compiled);
 
 }  // namespace subako::core

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/limits.h"
+
 namespace subako::core {
 namespace {
 
@@ -81,6 +83,34 @@ TEST(Report, a_name_that_none_can_have_is_no_package) {  // spec: B2
     child::Unpacked unpacked;
     unpacked.set_name(name);
     EXPECT_FALSE(unpacked_of(unpacked)) << name;
+  }
+}
+
+TEST(Report, a_builder_announces_no_more_than_there_can_be) {  // spec: L12 M6
+  child::Unpacked unpacked;
+  unpacked.set_name("sample");
+  unpacked.set_module_bytes(limits::kBundleBytes);
+  unpacked.set_asset_files(limits::kAssetFiles);
+  EXPECT_TRUE(unpacked_of(unpacked));
+  unpacked.set_module_bytes(limits::kBundleBytes + 1);
+  EXPECT_FALSE(unpacked_of(unpacked));
+  unpacked.set_module_bytes(UINT64_MAX);
+  EXPECT_FALSE(unpacked_of(unpacked));
+  unpacked.set_module_bytes(1);
+  unpacked.set_asset_bytes(limits::kBundleBytes + 1);
+  EXPECT_FALSE(unpacked_of(unpacked));
+  unpacked.set_asset_bytes(0);
+  unpacked.set_asset_files(limits::kAssetFiles + 1);
+  EXPECT_FALSE(unpacked_of(unpacked));
+
+  BuiltPackage package;
+  child::Compiled compiled;
+  compiled.set_compiled_bytes(limits::kCompiledBytes);
+  EXPECT_TRUE(add_compiled(package, compiled));
+  EXPECT_EQ(package.compiled_bytes, limits::kCompiledBytes);
+  for (const uint64_t bytes : {uint64_t{0}, limits::kCompiledBytes + 1, UINT64_MAX}) {
+    compiled.set_compiled_bytes(bytes);
+    EXPECT_FALSE(add_compiled(package, compiled)) << bytes;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <string>
 
 #include "engine/messages.h"
 
@@ -28,7 +29,7 @@ Result<void> write_all(int fd, std::span<const char> bytes) {
 
 }  // namespace
 
-Result<uint64_t> compile(const Engine& engine, std::span<const std::byte> wasm, int fd) {
+Result<uint64_t> compile(const Engine& engine, std::span<const std::byte> wasm, int fd, uint64_t most) {
   wasmtime_module_t* compiled = nullptr;
   if (wasmtime_error_t* error = wasmtime_module_new(
           engine.get(), reinterpret_cast<const uint8_t*>(wasm.data()), wasm.size(), &compiled)) {
@@ -40,9 +41,15 @@ Result<uint64_t> compile(const Engine& engine, std::span<const std::byte> wasm, 
     return fail(Code::kInternal, take_message(error));
   }
   const uint64_t size = bytes.size;
-  Result<void> written = write_all(fd, {bytes.data, bytes.size});
+  Result<void> written;
+  if (size <= most) written = write_all(fd, {bytes.data, bytes.size});
   wasm_byte_vec_delete(&bytes);
   TRY_VOID(std::move(written));
+  if (size > most) {
+    return fail(Code::kTooLarge, "it becomes " + std::to_string(size) +
+                                     " bytes of machine code, more than the " + std::to_string(most) +
+                                     " that one may have");
+  }
   return size;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <string>
 #include <thread>
@@ -286,6 +287,19 @@ TEST_F(InstanceTest, a_module_that_wasmtime_refuses_is_an_error_not_an_abort) { 
   const auto compiled = compile(*compiler_, std::vector<std::byte>(100, std::byte{7}), file.get());
   ASSERT_FALSE(compiled.has_value());
   EXPECT_EQ(compiled.error().code, Code::kInvalid);
+}
+
+TEST_F(InstanceTest, a_module_that_becomes_too_large_is_not_written) {  // spec: M6
+  const Fd file(memfd_create("module", MFD_CLOEXEC));
+  const std::vector<std::byte> wasm = wat("(module (func (export \"f\")))");
+  const auto compiled = compile(*compiler_, wasm, file.get(), 100);
+  ASSERT_FALSE(compiled.has_value());
+  EXPECT_EQ(compiled.error().code, Code::kTooLarge);
+  EXPECT_TRUE(
+      compiled.error().message.ends_with(" bytes of machine code, more than the 100 that one may have"))
+      << compiled.error().message;
+  EXPECT_EQ(lseek(file.get(), 0, SEEK_END), 0);
+  EXPECT_TRUE(compile(*compiler_, wasm, file.get()));
 }
 
 }  // namespace
