@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <thread>
 
 #include "child/envelope.h"
 #include "core/asio.h"
@@ -342,6 +344,28 @@ TEST_F(NodeCacheTest, a_folder_that_is_gone_ends_no_build) {
   std::filesystem::remove_all(cache_);
   EXPECT_EQ(compiled(built()), "good");
   EXPECT_FALSE(built()->cached);
+}
+
+TEST_F(NodeCacheTest, the_loop_goes_on_while_another_process_holds_the_lock) {
+  make_node();
+  EXPECT_FALSE(built("before")->cached);
+  Fd holder(open((cache_ + "/.lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
+  std::optional<Result<Node::BuildResult>> result;
+  begin_build("good", [&result](auto ended) { result.emplace(std::move(ended)); });
+  io_.restart();
+  std::chrono::steady_clock::duration longest{};
+  while (!result && io_.stopped() == false) {
+    const Time begin = now();
+    io_.poll();
+    longest = std::max(longest, now() - begin);
+    std::this_thread::sleep_for(1ms);
+  }
+  ASSERT_TRUE(result && *result);
+  EXPECT_LT(longest, limits::kCacheLockWait / 2);
+  holder.reset();
+  EXPECT_FALSE(built()->cached) << "it gave the lock up, and kept nothing";
+  EXPECT_TRUE(built()->cached);
 }
 
 TEST_F(NodeTest, a_builder_killed_by_others_is_not_the_bundles_fault) {  // spec: M6

@@ -1,12 +1,13 @@
 // Work that would hold up the loop (reading, hashing and writing a large module), on one helper thread;
 // private to core.
 //
-// The thread starts with the first work. Children are never started by it. What is short is done in place: a
-// thread costs more.
+// The thread starts with the first work. Children are never started by it. What is short, and waits for nobody,
+// is done in place: a thread costs more.
 #pragma once
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -19,13 +20,15 @@ namespace subako::core {
 
 class OffLoop {
  public:
+  static constexpr uint64_t kMayWait = UINT64_MAX;
+
   explicit OffLoop(asio::io_context& io) : io_(io) {}
   OffLoop(const OffLoop&) = delete;
   OffLoop& operator=(const OffLoop&) = delete;
   ~OffLoop() { stop(); }
 
   // `work` is a T(const GiveUp&); what it uses stays until this has returned, or stop() has. `bytes`: how
-  // much it reads or writes, about.
+  // much it reads or writes, about; kMayWait where it may wait for somebody, however little that is.
   template <class T>
   [[nodiscard]] Task<T> run(uint64_t bytes, std::function<T(const GiveUp&)> work) {
     if (give_up_ || bytes <= kShort) co_return work(give_up_);

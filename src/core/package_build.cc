@@ -117,7 +117,11 @@ class PackageBuild {
     // Now rather than with the first call: what the worker refuses (another build's, under this key) is as if
     // it weren't there.
     if (co_await worker_->load(package_, nullptr)) co_return true;
-    room_.options.cache->remove(key);
+    std::function<bool(const GiveUp&)> remove = [this, &key](const GiveUp&) {
+      room_.options.cache->remove(key);
+      return true;
+    };
+    (void)co_await room_.off_loop.run(package_->compiled_bytes, std::move(remove));
     co_return false;
   }
 
@@ -143,12 +147,12 @@ class PackageBuild {
     co_return std::nullopt;
   }
 
-  // Whether that goes well or not.
+  // Whether that goes well or not. It may wait for another process's lock, however small the module is.
   Task<void> keep(const ModuleKey& key) {
     std::function<Result<void>(const GiveUp&)> store = [this, &key](const GiveUp& give_up) {
       return room_.options.cache->store(key, package_->module.get(), give_up);
     };
-    (void)co_await room_.off_loop.run(package_->compiled_bytes, std::move(store));
+    (void)co_await room_.off_loop.run(OffLoop::kMayWait, std::move(store));
   }
 
   BuildRoom room_;
