@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <expected>
 #include <memory>
 #include <span>
 #include <thread>
@@ -51,16 +52,28 @@ Fd open_folder(int parent, const std::string& name) {
   return Fd(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+// Why an entry can't be used. Only what is known to be damaged is removed: a machine that is short of
+// descriptors or memory, or a disk that fails for a moment, says nothing about it.
+enum class Flaw { kDamaged, kUnknown };
+
+// Of a name that can't be opened: it isn't there, or is no file (a link, a socket).
+Flaw flaw_of_open(int error) {
+  return error == ENOENT || error == ELOOP || error == ENOTDIR || error == ENXIO ? Flaw::kDamaged
+                                                                                 : Flaw::kUnknown;
+}
+
 // A file that only we can have written.
 struct OwnFile {
   Fd fd;
   struct stat status{};
 };
-std::optional<OwnFile> open_own(int folder, const char* name) {
+std::expected<OwnFile, Flaw> open_own(int folder, const char* name) {
   OwnFile file{Fd(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), {}};
-  if (!file.fd.valid() || fstat(file.fd.get(), &file.status) != 0 || !S_ISREG(file.status.st_mode) ||
-      file.status.st_uid != geteuid() || (file.status.st_mode & 0022U) != 0) {
-    return std::nullopt;
+  if (!file.fd.valid()) return std::unexpected(flaw_of_open(errno));
+  if (fstat(file.fd.get(), &file.status) != 0) return std::unexpected(Flaw::kUnknown);
+  if (!S_ISREG(file.status.st_mode) || file.status.st_uid != geteuid() ||
+      (file.status.st_mode & 0022U) != 0) {
+    return std::unexpected(Flaw::kDamaged);
   }
   return file;
 }
@@ -87,14 +100,16 @@ std::string checksum_text(const std::string& key, uint64_t bytes, uint64_t check
          std::to_string(checksum) + "\n";
 }
 
-std::string begin_of(int file) {
+std::expected<std::string, Flaw> begin_of(int file) {
   std::string text(kChecksumBytes, '\0');
   const ssize_t n = pread(file, text.data(), text.size(), 0);
-  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  if (n < 0) return std::unexpected(Flaw::kUnknown);
+  text.resize(static_cast<size_t>(n));
   return text;
 }
 
-bool is_whole(const std::string& key, const OwnFile& module, int checksum, const GiveUp& give_up) {
+std::expected<void, Flaw> check_whole(const std::string& key, const OwnFile& module, int checksum,
+                                      const GiveUp& give_up) {
   Checksum sum;
   uint64_t bytes = 0;
   const auto read = read_in_pieces(module.fd.get(), give_up, [&](std::string_view piece) -> Result<void> {
@@ -102,13 +117,30 @@ bool is_whole(const std::string& key, const OwnFile& module, int checksum, const
     bytes += piece.size();
     return {};
   });
-  return read && begin_of(checksum) == checksum_text(key, bytes, sum.value());
+  if (!read) return std::unexpected(Flaw::kUnknown);
+  TRY(const std::string expected, begin_of(checksum));
+  if (expected != checksum_text(key, bytes, sum.value())) return std::unexpected(Flaw::kDamaged);
+  return {};
 }
 
 void note_use(const OwnFile& module) {
   if (time(nullptr) - module.status.st_mtim.tv_sec < kUsedAgain) return;
   const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = 0, .tv_nsec = UTIME_NOW}};
   (void)futimens(module.fd.get(), times);
+}
+
+// The module of an entry, whole.
+std::expected<Fd, Flaw> take_entry(int parent, const std::string& key, const GiveUp& give_up) {
+  const Fd entry = open_folder(parent, key);
+  if (!entry.valid()) return std::unexpected(flaw_of_open(errno));
+  struct stat s{};
+  if (fstat(entry.get(), &s) != 0) return std::unexpected(Flaw::kUnknown);
+  if (s.st_uid != geteuid() || (s.st_mode & 0077U) != 0) return std::unexpected(Flaw::kDamaged);
+  TRY(OwnFile module, open_own(entry.get(), kModule));
+  TRY(const OwnFile checksum, open_own(entry.get(), kChecksum));
+  TRY_VOID(check_whole(key, module, checksum.fd.get(), give_up));
+  note_use(module);
+  return std::move(module.fd);
 }
 
 void remove_all(int parent, const std::string& name) {
@@ -263,6 +295,20 @@ Result<void> make_folders(const std::string& path) {
   }
 }
 
+// Some file systems (FAT, some network disks) give everything the same permissions; an entry there would never
+// be found fit for use. A folder for its owner alone is proof enough that this one isn't so, or does no harm.
+// Where nothing can be made, nothing is kept either.
+bool keeps_modes(int folder, mode_t mode) {
+  if ((mode & 0077U) == 0) return true;
+  const std::string probe = aside_name();
+  if (mkdirat(folder, probe.c_str(), 0700) != 0) return true;
+  struct stat s{};
+  const bool kept =
+      fstatat(folder, probe.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || (s.st_mode & 0777U) == 0700U;
+  (void)unlinkat(folder, probe.c_str(), AT_REMOVEDIR);
+  return kept;
+}
+
 }  // namespace
 
 ModuleKey::ModuleKey(const Sha256& module, std::string_view identity) {
@@ -309,6 +355,11 @@ Result<ModuleCache> ModuleCache::open(std::string path, uint64_t bound) {
     return fail(Code::kDenied,
                 "others may write to the folder " + path + ": it must be for its owner alone (chmod 700)");
   }
+  if (!keeps_modes(folder.get(), s.st_mode)) {
+    return fail(Code::kUnsupported, "the folder " + path +
+                                        " lies on a file system that doesn't keep the permissions of files: what is "
+                                        "for its owner alone wouldn't stay so");
+  }
   struct statvfs disk{};
   if (fstatvfs(folder.get(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0) {
     return fail(
@@ -319,22 +370,9 @@ Result<ModuleCache> ModuleCache::open(std::string path, uint64_t bound) {
 }
 
 std::optional<Fd> ModuleCache::find(const ModuleKey& key, const GiveUp& give_up) const {
-  const Fd entry = open_folder(folder_.get(), key.hex());
-  if (!entry.valid()) {
-    // Nothing of ours: a file, or a link that leads elsewhere.
-    if (errno == ENOTDIR || errno == ELOOP) remove(key);
-    return std::nullopt;
-  }
-  struct stat s{};
-  if (fstat(entry.get(), &s) == 0 && s.st_uid == geteuid() && (s.st_mode & 0077U) == 0) {
-    auto module = open_own(entry.get(), kModule);
-    const auto checksum = open_own(entry.get(), kChecksum);
-    if (module && checksum && is_whole(key.hex(), *module, checksum->fd.get(), give_up)) {
-      note_use(*module);
-      return std::move(module->fd);
-    }
-  }
-  if (!give_up) remove(key);
+  auto module = take_entry(folder_.get(), key.hex(), give_up);
+  if (module) return *std::move(module);
+  if (module.error() == Flaw::kDamaged) remove(key);
   return std::nullopt;
 }
 

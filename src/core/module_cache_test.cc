@@ -314,6 +314,40 @@ TEST_F(ModuleCacheTest, one_in_use_stays_whole) {
   cache().remove(key);
 }
 
+TEST_F(ModuleCacheTest, a_machine_short_of_descriptors_costs_no_entry) {
+  const ModuleKey key = key_of("module");
+  store(key, "code");
+  const ModuleCache opened = cache();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = dup(0);
+  ASSERT_GE(next, 0);
+  close(next);
+  for (int spare = 0; spare <= 3; ++spare) {
+    const rlimit tight{static_cast<rlim_t>(next + spare), before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    const bool found = opened.find(key, kGoOn).has_value();
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_EQ(found, spare == 3) << spare;
+  }
+  EXPECT_EQ(find(key), "code");
+}
+
+// Where no disk without permissions can be had, a umask that takes them away stands in for it.
+TEST_F(ModuleCacheTest, a_disk_that_does_not_keep_permissions_is_not_used) {
+  fs::permissions(folder_, fs::perms(0755));
+  EXPECT_TRUE(ModuleCache::open(folder_));
+  const mode_t before = umask(0300);
+  const auto opened = ModuleCache::open(folder_);
+  umask(before);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::kUnsupported);
+  EXPECT_NE(opened.error().message.find("doesn't keep the permissions of files"), std::string::npos)
+      << opened.error().message;
+  EXPECT_TRUE(asides().empty());
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
 TEST_F(ModuleCacheTest, giving_up_leaves_nothing) {
   const GiveUp give_up = true;
   EXPECT_EQ(cache().store(key_of("module"), file_of("code").get(), give_up).error().code, Code::kCancelled);
