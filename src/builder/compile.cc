@@ -9,6 +9,7 @@
 
 #include "builder/wire.h"
 #include "engine/compile.h"
+#include "engine/identity.h"
 #include "engine/module_check.h"
 #include "guest_http/imports.h"
 #include "wasi/imports.h"
@@ -74,6 +75,7 @@ Result<child::FromBuilder> compile(Fd module, Fd out, const Report& report) {
   if (!compiled) return std::unexpected(compiled.error());
   done.set_compile_ms(watch.lap());
   done.set_compiled_bytes(*compiled);
+  done.set_identity(engine::identity(engine));
   return message;
 }
 

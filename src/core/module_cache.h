@@ -10,7 +10,8 @@
 // others); entries are
 //   0700 and 0400, and come only from builders that have seen nothing but the module that the key names, and
 //   have found it fine by M.
-// - The key is core's own sha256 of the module, and of the worker's word of what it runs (Ready.identity).
+// - The key is core's own sha256 of the module, and of the worker's word of what it runs (Ready.identity); nothing is kept that
+// another build's builder compiled (Compiled.identity).
 // What another build,
 //   another CPU or other settings have compiled has another key.
 // - An entry is written aside and renamed into place. Nothing is synced: after a crash of the machine an

@@ -302,9 +302,20 @@ TEST_F(NodeCacheTest, a_module_is_compiled_once) {
 TEST_F(NodeCacheTest, another_build_compiles_for_itself) {
   make_node();
   EXPECT_FALSE(built()->cached);
-  make_node(1, 14);
+  make_node(1, 14);  // of build 2
   EXPECT_FALSE(built()->cached);
-  EXPECT_TRUE(built()->cached);
+  EXPECT_FALSE(built("by build 2")->cached);
+  EXPECT_TRUE(built("by build 2")->cached);
+}
+
+// The executable of the children was replaced after the worker had started.
+TEST_F(NodeCacheTest, what_another_build_than_the_workers_compiled_is_not_kept) {
+  make_node();
+  for (const char* mode : {"by build 2", "by nobody"}) {
+    EXPECT_EQ(compiled(built(mode)), mode);
+    EXPECT_FALSE(built(mode)->cached) << mode;
+  }
+  EXPECT_EQ(ModuleCache::open(cache_)->usage().entries, 0U);
 }
 
 TEST_F(NodeCacheTest, who_cannot_say_what_it_is_keeps_nothing) {

@@ -407,6 +407,9 @@ void compile(std::string mode, const Fd& compiled) {
   }
   const uint64_t bytes = mode == "empty" ? 0 : write_text(compiled, mode);
   out.mutable_compiled()->set_compiled_bytes(bytes + (mode == "wrong size" ? 1 : 0));
+  out.mutable_compiled()->set_identity(mode == "by build 2"  ? "build 2"
+                                       : mode == "by nobody" ? ""
+                                                             : "build 1");
   send(out);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <string>
 
 #include "core/builder_job.h"
 #include "core/report.h"
@@ -63,7 +64,9 @@ class PackageBuild {
       if (room_.off_loop.stopped()) co_return fail(Code::kUnavailable, "subako is shutting down");
       CO_TRY(refused, co_await compile());
       if (refused) co_return Node::BuildResult(*std::move(refused));
-      if (key) co_await keep(*key);
+      // The key names what the worker runs. Where the executable was replaced since that one started, this is
+      // another build's: the worker may still take it, and says so where not, but it isn't to be found again.
+      if (key && compiled_by_ == worker_->identity()) co_await keep(*key);
     }
     room_.off_loop.drop(package_->module_bytes, std::move(module_));
     if (package_->asset_files > 0) package_->assets.emplace(*std::move(assets_));
@@ -140,8 +143,10 @@ class PackageBuild {
       refused->warnings = std::move(package_->warnings);
       co_return std::move(*refused);
     }
-    const auto added = add_compiled(*package_, std::get<child::Compiled>(word));
+    auto& compiled = std::get<child::Compiled>(word);
+    const auto added = add_compiled(*package_, compiled);
     if (!added) co_return fail(Code::kInternal, "the builder process " + added.error());
+    compiled_by_ = std::move(*compiled.mutable_identity());
     CO_TRY_VOID(seal(file.get(), package_->compiled_bytes, "a compiled module"));
     package_->module = std::move(file);
     co_return std::nullopt;
@@ -161,6 +166,7 @@ class PackageBuild {
   std::shared_ptr<WorkerLink> worker_;  // null: none could be started
   std::optional<ScratchFolder> assets_;
   Fd module_;                              // the bundle's, sealed
+  std::string compiled_by_;                // what the builder that compiled it says of itself
   std::shared_ptr<BuiltPackage> package_;  // once unpacked
 };
 

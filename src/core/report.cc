@@ -259,6 +259,8 @@ std::expected<void, std::string> add_compiled(BuiltPackage& package, const child
   if (compiled.compiled_bytes() == 0) return Misbehaviour("wrote no compiled module");
   if (compiled.compiled_bytes() > limits::kCompiledBytes)
     return Misbehaviour("announced a larger compiled module than there may be");
+  if (compiled.identity().size() > limits::kEngineIdentityBytes)
+    return Misbehaviour("said too much of what it runs");
   package.compiled_bytes = compiled.compiled_bytes();
   package.times.validate_ms = duration(compiled.validate_ms());
   package.times.compile_ms = duration(compiled.compile_ms());

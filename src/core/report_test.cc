@@ -112,6 +112,9 @@ TEST(Report, a_builder_announces_no_more_than_there_can_be) {  // spec: L12 M6
     compiled.set_compiled_bytes(bytes);
     EXPECT_FALSE(add_compiled(package, compiled)) << bytes;
   }
+  compiled.set_compiled_bytes(1);
+  compiled.set_identity(std::string(limits::kEngineIdentityBytes + 1, 'i'));
+  EXPECT_FALSE(add_compiled(package, compiled));
 }
 
 }  // namespace

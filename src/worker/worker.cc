@@ -8,7 +8,7 @@
 #include <string>
 
 #include "child/envelope.h"
-#include "worker/identity.h"
+#include "engine/identity.h"
 
 namespace subako::worker {
 
@@ -95,7 +95,7 @@ Result<void> Worker::configure(uint32_t guests) {
   TRY(engine_, engine::Engine::for_running(guests));
   ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
   child::FromWorker reply;
-  reply.mutable_ready()->set_identity(identity(*engine_));
+  reply.mutable_ready()->set_identity(engine::identity(*engine_));
   send(reply);
   return {};
 }

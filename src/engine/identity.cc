@@ -1,4 +1,4 @@
-#include "worker/identity.h"
+#include "engine/identity.h"
 
 #include <elf.h>
 #include <link.h>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace subako::worker {
+namespace subako::engine {
 
 namespace {
 
@@ -45,11 +45,11 @@ int look_at_object(dl_phdr_info* object, size_t, void* out) {
 
 }  // namespace
 
-std::string identity(const engine::Engine& engine) {
+std::string identity(const Engine& engine) {
   std::string build_id;
   dl_iterate_phdr(look_at_object, &build_id);
   if (build_id.empty()) return {};
   return std::to_string(build_id.size()) + ":" + build_id + engine.compatibility();
 }
 
-}  // namespace subako::worker
+}  // namespace subako::engine
