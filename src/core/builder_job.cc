@@ -32,20 +32,37 @@ child::SpawnOptions builder_process(const NodeOptions& options, const child::ToB
   return spawn;
 }
 
+// How a job is spoken of.
+struct Words {
+  const char* doing;    // begins a sentence
+  const char* process;  // after "the process that "
+  const char* hint;     // where it takes too much
+};
+Words words_of(const child::ToBuilder& job) {
+  if (job.has_compile()) {
+    return {"checking and compiling the module", "checks and compiles its module",
+            "make the module smaller or simpler: very large functions take the most"};
+  }
+  if (job.has_pack()) return {"packing the bundle", "packs it", "leave out of the bundle what isn't needed"};
+  return {"unpacking the bundle", "unpacks it", "leave out of the bundle what isn't needed"};
+}
+
 Refused over(std::string message, std::string hint) {
   return {{{"M6", "", std::move(message), std::move(hint)}}, {}, {}};
 }
 
-Refused over_wall(const NodeOptions& options) {
+// A build has its wall time for both of its jobs.
+Refused over_wall(const Words& words, const child::ToBuilder& job, const NodeOptions& options) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options.builder_wall).count();
-  return over("unpacking, validating and compiling took longer than " + std::to_string(seconds) +
-                  " s and was stopped",
-              "make the module smaller or simpler; on a busy machine, try again");
+  return over(std::string(words.doing) + " took longer than " + std::to_string(seconds) + " s" +
+                  (job.has_compile() ? ", unpacking included," : "") + " and was stopped",
+              std::string(words.hint) + "; on a busy machine, try again");
 }
 
-Refused over_memory() {
-  return over("unpacking, validating and compiling needed more than 2 GiB of memory",
-              "make the module smaller or simpler: very large functions need the most");
+Refused over_memory(const Words& words) {
+  return over(std::string(words.doing) + " needed more than " +
+                  std::to_string(limits::kBuilderMemoryBytes / limits::kGiB) + " GiB of memory",
+              words.hint);
 }
 
 std::unexpected<Error> misbehaved(const std::string& how) {
@@ -58,22 +75,24 @@ bool over_cpu(const child::ExitStatus& status, const NodeOptions& options) {
 }
 
 // A builder that ended by itself, without its last word.
-Result<BuilderWord> judge_end(const child::ExitStatus& status, const NodeOptions& options) {
+Result<BuilderWord> judge_end(const child::ExitStatus& status, const Words& words,
+                              const NodeOptions& options) {
   if (over_cpu(status, options)) {
-    return over("unpacking, validating and compiling took more than " +
-                    std::to_string(options.builder_cpu.count()) + " s of CPU time and was stopped",
-                "make the module smaller or simpler: very large functions take the longest");
+    return over(std::string(words.doing) + " took more than " + std::to_string(options.builder_cpu.count()) +
+                    " s of CPU time and was stopped",
+                words.hint);
   }
   // Where memory can't be had the compiler aborts; so does a bug, but with little memory in use.
   const bool large = status.peak_resident_bytes > limits::kBuilderMemoryBytes / 2;
-  if (status.code == child::kExitOutOfMemory || (status.signal == SIGABRT && large)) return over_memory();
+  if (status.code == child::kExitOutOfMemory || (status.signal == SIGABRT && large))
+    return over_memory(words);
   // Nothing in the bundle sends this: somebody else did, mostly the kernel.
   if (status.signal == SIGKILL)
     return fail(Code::kUnavailable, "the builder was killed; the machine may be out of memory: try again");
   if (status.signal != 0) {
     return over(
-        "on this bundle, the process that unpacks, validates and compiles " + child::exit_sentence(status),
-        "this is a fault of subako or of its compiler, met by this bundle: report it with the bundle");
+        "on this bundle, the process that " + std::string(words.process) + " " + child::exit_sentence(status),
+        "this is a fault of subako, met by this bundle: report it with the bundle");
   }
   return fail(Code::kInternal, "the builder process gave no answer: it " + child::exit_sentence(status));
 }
@@ -124,19 +143,19 @@ Result<std::optional<BuilderWord>> word_of(const child::Frame& frame, const Buil
 
 // What came of a builder from which nothing more comes: `failure` where that isn't because it closed.
 Task<Result<BuilderWord>> last_word(std::shared_ptr<Channel> channel, std::optional<Error> failure,
-                                    NodeOptions options) {
+                                    child::ToBuilder asked, NodeOptions options) {
   using std::chrono::milliseconds;
   const auto code = failure ? std::optional(failure->code) : std::nullopt;
   const bool talks_on = code == Code::kTimeout || code == Code::kInvalid || code == Code::kTooLarge;
   if (talks_on) channel->kill();
   const child::ExitStatus status = co_await channel->ended(talks_on ? milliseconds(0) : limits::kChildExit);
-  if (code == Code::kTimeout) co_return over_wall(options);
+  if (code == Code::kTimeout) co_return over_wall(words_of(asked), asked, options);
   if (talks_on) co_return misbehaved("broke the protocol (" + failure->message + ")");
   // A message cut in half by the end of its sender: that end says more.
   const bool ended_badly = !channel->killed() && (status.signal != 0 || status.code != 0);
   if (failure && !ended_badly) co_return std::unexpected(*std::move(failure));
   if (channel->killed()) co_return misbehaved("closed its connection without an answer, went on");
-  co_return judge_end(status, options);
+  co_return judge_end(status, words_of(asked), options);
 }
 
 }  // namespace
@@ -151,7 +170,7 @@ Task<Result<BuilderWord>> run_builder(asio::io_context& io, NodeOptions options,
     if (!frame || !*frame) {
       std::optional<Error> failure;
       if (!frame) failure = std::move(frame).error();
-      co_return co_await last_word(channel, std::move(failure), options);
+      co_return co_await last_word(channel, std::move(failure), job.message, options);
     }
     auto word = word_of(**frame, job);
     if (word && !*word) continue;

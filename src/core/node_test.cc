@@ -163,13 +163,11 @@ TEST_F(NodeTest, builds_and_seals) {
 
 TEST_F(NodeTest, a_builder_over_its_limits_is_a_refusal_that_names_the_limit) {  // spec: M6
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"spin", "took more than 1 s of CPU time"},
-      {"spin on", "took more than 1 s of CPU time"},
-      {"segv",
-       "on this bundle, the process that unpacks, validates and compiles was killed by signal 11 "
-       "(Segmentation fault)"},
-      {"memory", "needed more than 2 GiB of memory"},
-      {"silent", "took longer than 1 s"}};
+      {"spin", "unpacking the bundle took more than 1 s of CPU time and was stopped"},
+      {"spin on", "unpacking the bundle took more than 1 s of CPU time and was stopped"},
+      {"segv", "on this bundle, the process that unpacks it was killed by signal 11 (Segmentation fault)"},
+      {"memory", "unpacking the bundle needed more than 2 GiB of memory"},
+      {"silent", "unpacking the bundle took longer than 1 s and was stopped"}};
   // All at once: some take seconds.
   std::map<std::string, Result<Node::BuildResult>> results;
   std::vector<std::unique_ptr<Node>> nodes;
@@ -229,9 +227,10 @@ TEST_F(NodeTest, a_module_is_refused_by_a_builder_of_its_own) {  // spec: M1 M6
   make_node();
   for (const auto& [mode, sentence] : std::vector<std::pair<std::string, std::string>>{
            {"compile: refuse", "it is a component"},
-           {"compile: memory", "needed more than 2 GiB of memory"},
-           {"compile: segv", "was killed by signal 11"},
-           {"compile: spin", "took more than 1 s of CPU time"}}) {
+           {"compile: memory", "checking and compiling the module needed more than 2 GiB of memory"},
+           {"compile: segv",
+            "on this bundle, the process that checks and compiles its module was killed by signal 11"},
+           {"compile: spin", "checking and compiling the module took more than 1 s of CPU time"}}) {
     const auto result = build(mode);
     ASSERT_TRUE(result) << result.error().message;
     const auto* refused = std::get_if<Refused>(&*result);
@@ -248,7 +247,24 @@ TEST_F(NodeTest, both_builders_share_the_wall_time) {  // spec: M6
   const Time begin = now();
   const auto result = build("compile: silent");
   EXPECT_LT(now() - begin, 900ms);
-  EXPECT_NE(std::get<Refused>(*result).refusals.at(0).message.find("took longer than"), std::string::npos);
+  EXPECT_EQ(std::get<Refused>(*result).refusals.at(0).message,
+            "checking and compiling the module took longer than 0 s, unpacking included, and was stopped");
+}
+
+TEST_F(NodeTest, a_bundle_that_cannot_be_packed_is_told_in_its_own_words) {  // spec: M6
+  make_node();
+  for (const auto& [mode, sentence] : std::vector<std::pair<std::string, std::string>>{
+           {"spin", "packing the bundle took more than 1 s of CPU time and was stopped"},
+           {"memory", "packing the bundle needed more than 2 GiB of memory"},
+           {"segv",
+            "on this bundle, the process that packs it was killed by signal 11 (Segmentation fault)"}}) {
+    const auto result = wait(node_->pack(bundle(mode), Fd(memfd_create("packed", MFD_CLOEXEC))));
+    ASSERT_TRUE(result) << result.error().message;
+    const auto* refused = std::get_if<Refused>(&*result);
+    ASSERT_NE(refused, nullptr) << mode;
+    EXPECT_EQ(refused->refusals.at(0).message, sentence);
+    EXPECT_FALSE(refused->refusals.at(0).hint.empty());
+  }
 }
 
 TEST_F(NodeTest, nothing_is_begun_for_a_node_that_is_gone) {

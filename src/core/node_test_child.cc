@@ -421,6 +421,7 @@ void compile(std::string mode, const Fd& compiled) {
   if (!job) _exit(9);
   if (job->has_picture()) picture(**frame);
   if (job->has_unpack()) unpack(text_of(files.at(0)), files.at(1), files.at(2));
+  if (job->has_pack()) misbehave(text_of(files.at(0)));
   if (job->has_compile()) compile(text_of(files.at(0)), files.at(1));
   _exit(0);
 }
