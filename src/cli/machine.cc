@@ -189,8 +189,11 @@ Finding module_cache() {
   const auto place = core::ModuleCache::default_place();
   constexpr const char* kMeaning = "every call compiles its module anew; name a folder with SUBAKO_CACHE_DIR";
   if (!place) return {"module cache", State::kWarn, "off", kMeaning};
-  const auto cache = core::ModuleCache::open(place->path);
-  if (!cache) return {"module cache", State::kWarn, cache.error().message, kMeaning};
+  // To look changes nothing.
+  const auto opened = core::ModuleCache::open_existing(place->path);
+  if (!opened) return {"module cache", State::kWarn, opened.error().message, kMeaning};
+  const auto& cache = *opened;
+  if (!cache) return {"module cache", State::kOk, place->path + ", not there yet", ""};
   const core::ModuleCache::Usage usage = cache->usage();
   std::string found = place->path + ", " + human_bytes(usage.bytes) + " of at most " +
                       human_bytes(limits::kCacheBytes) + " in " + std::to_string(usage.entries) +

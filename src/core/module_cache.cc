@@ -278,8 +278,11 @@ Result<Fd> take_lock(int folder, const GiveUp& give_up) {
   return lock;
 }
 
+enum class Folders { kMake, kAsk };
+
 // Not in a folder of another user's, as root could: `sudo subako` would leave its own in somebody's home.
-Result<void> make_folders(const std::string& path) {
+// kAsk: whether it is likely to go well.
+Result<void> make_folders(const std::string& path, Folders what) {
   std::string parent = path.starts_with('/') ? "/" : ".";
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string folder = path.substr(0, slash);
@@ -287,6 +290,10 @@ Result<void> make_folders(const std::string& path) {
     if (stat(folder.c_str(), &s) != 0) {
       if (stat(parent.c_str(), &s) == 0 && s.st_uid != geteuid() && s.st_uid != 0)
         return fail(Code::kDenied, "the folder " + parent + " belongs to another user");
+      if (what == Folders::kAsk) {
+        if (faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+        return std::unexpected(system_error("making the folder " + folder, errno));
+      }
       if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
         return std::unexpected(system_error("making the folder " + folder, errno));
     }
@@ -307,6 +314,43 @@ bool keeps_modes(int folder, mode_t mode) {
       fstatat(folder, probe.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || (s.st_mode & 0777U) == 0700U;
   (void)unlinkat(folder, probe.c_str(), AT_REMOVEDIR);
   return kept;
+}
+
+// The folder, fit to be a cache. None with kAsk: it isn't there yet.
+Result<Fd> usable_folder(std::string path, Folders what) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // it would follow a link
+  Fd folder(open(path.c_str(), kFlags));
+  if (!folder.valid() && errno == ENOENT) {
+    TRY_VOID(make_folders(path, what));
+    if (what == Folders::kAsk) return Fd();
+    folder = Fd(open(path.c_str(), kFlags));
+  }
+  struct stat s{};
+  if (!folder.valid() || fstat(folder.get(), &s) != 0) {
+    Error error = system_error("opening the folder " + path, errno);
+    if (lstat(path.c_str(), &s) == 0 && S_ISLNK(s.st_mode))
+      error.message = "the folder " + path + " is a symbolic link; name the folder that it leads to";
+    return std::unexpected(std::move(error));
+  }
+  if (s.st_uid != geteuid()) return fail(Code::kDenied, "the folder " + path + " belongs to another user");
+  if ((s.st_mode & 0022U) != 0) {
+    return fail(Code::kDenied,
+                "others may write to the folder " + path + ": it must be for its owner alone (chmod 700)");
+  }
+  if (!keeps_modes(folder.get(), s.st_mode)) {
+    return fail(Code::kUnsupported,
+                "the folder " + path +
+                    " lies on a file system that doesn't keep the permissions of files: what is "
+                    "for its owner alone wouldn't stay so");
+  }
+  struct statvfs disk{};
+  if (fstatvfs(folder.get(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0) {
+    return fail(
+        Code::kUnsupported,
+        "the folder " + path + " lies on a file system that is mounted noexec: code can't be run from there");
+  }
+  return folder;
 }
 
 }  // namespace
@@ -336,37 +380,14 @@ std::optional<ModuleCache::Place> ModuleCache::default_place() {
 }
 
 Result<ModuleCache> ModuleCache::open(std::string path, uint64_t bound) {
-  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();  // it would follow a link
-  Fd folder(::open(path.c_str(), kFlags));
-  if (!folder.valid() && errno == ENOENT) {
-    TRY_VOID(make_folders(path));
-    folder = Fd(::open(path.c_str(), kFlags));
-  }
-  struct stat s{};
-  if (!folder.valid() || fstat(folder.get(), &s) != 0) {
-    Error error = system_error("opening the folder " + path, errno);
-    if (lstat(path.c_str(), &s) == 0 && S_ISLNK(s.st_mode))
-      error.message = "the folder " + path + " is a symbolic link; name the folder that it leads to";
-    return std::unexpected(std::move(error));
-  }
-  if (s.st_uid != geteuid()) return fail(Code::kDenied, "the folder " + path + " belongs to another user");
-  if ((s.st_mode & 0022U) != 0) {
-    return fail(Code::kDenied,
-                "others may write to the folder " + path + ": it must be for its owner alone (chmod 700)");
-  }
-  if (!keeps_modes(folder.get(), s.st_mode)) {
-    return fail(Code::kUnsupported, "the folder " + path +
-                                        " lies on a file system that doesn't keep the permissions of files: what is "
-                                        "for its owner alone wouldn't stay so");
-  }
-  struct statvfs disk{};
-  if (fstatvfs(folder.get(), &disk) == 0 && (disk.f_flag & ST_NOEXEC) != 0) {
-    return fail(
-        Code::kUnsupported,
-        "the folder " + path + " lies on a file system that is mounted noexec: code can't be run from there");
-  }
+  TRY(Fd folder, usable_folder(std::move(path), Folders::kMake));
   return ModuleCache(std::move(folder), bound);
+}
+
+Result<std::optional<ModuleCache>> ModuleCache::open_existing(std::string path) {
+  TRY(Fd folder, usable_folder(std::move(path), Folders::kAsk));
+  if (!folder.valid()) return std::nullopt;
+  return ModuleCache(std::move(folder), limits::kCacheBytes);
 }
 
 std::optional<Fd> ModuleCache::find(const ModuleKey& key, const GiveUp& give_up) const {

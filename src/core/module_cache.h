@@ -59,6 +59,8 @@ class ModuleCache {
 
   // Makes the folder where it is missing. The Error says why it can't be used.
   [[nodiscard]] static Result<ModuleCache> open(std::string path, uint64_t bound = limits::kCacheBytes);
+  // As open(), but makes nothing that stays: none where there is no folder yet and one can be made, as it seems.
+  [[nodiscard]] static Result<std::optional<ModuleCache>> open_existing(std::string path);
 
   // The whole module, opened for reading. None: it isn't there, or not whole.
   [[nodiscard]] std::optional<Fd> find(const ModuleKey& key, const GiveUp& give_up) const;

@@ -105,6 +105,25 @@ TEST_F(ModuleCacheTest, what_is_stored_is_found) {
   EXPECT_EQ(cache().usage().entries, 1U);
 }
 
+TEST_F(ModuleCacheTest, to_look_makes_no_folder) {
+  const auto there = ModuleCache::open_existing(folder_);
+  ASSERT_TRUE(there && *there);
+  EXPECT_EQ((*there)->usage().entries, 0U);
+  for (const std::string& path : {folder_ + "/a", folder_ + "/a/b"}) {
+    const auto missing = ModuleCache::open_existing(path);
+    ASSERT_TRUE(missing) << missing.error().message;
+    EXPECT_FALSE(*missing);
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+  std::ofstream(folder_ + "/file") << "x";
+  EXPECT_FALSE(ModuleCache::open_existing(folder_ + "/file"));
+  EXPECT_FALSE(ModuleCache::open_existing(folder_ + "/file/under"));
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
+  fs::create_directory(folder_ + "/theirs");
+  ASSERT_EQ(lchown((folder_ + "/theirs").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(ModuleCache::open_existing(folder_ + "/theirs/a")) << "it would not be made there";
+}
+
 TEST_F(ModuleCacheTest, it_is_for_its_owner_alone) {
   const mode_t before = umask(0);
   const std::string made = folder_ + "/a/b";
