@@ -198,6 +198,7 @@ Finding module_cache() {
   std::string found = place->path + ", " + human_bytes(usage.bytes) + " of at most " +
                       human_bytes(limits::kCacheBytes) + " in " + std::to_string(usage.entries) +
                       (usage.entries == 1 ? " module" : " modules");
+  if (usage.unfinished > 0) found += ", and " + human_bytes(usage.unfinished) + " unfinished";
   if (usage.writable) return {"module cache", State::kOk, std::move(found), ""};
   return {"module cache", State::kWarn, std::move(found) + ", can't be written to",
           "modules that aren't kept yet are compiled with every call"};

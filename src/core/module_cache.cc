@@ -174,6 +174,8 @@ class Aside {
     remove_all(parent_, name_);
   }
 
+  [[nodiscard]] const std::string& name() const { return name_; }
+
   Result<Fd> file(const char* name) const {
     Fd file(openat(folder_.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
     if (!file.valid()) return std::unexpected(system_error("keeping a compiled module", errno));
@@ -405,7 +407,7 @@ Result<void> ModuleCache::store(const ModuleKey& key, int compiled, const GiveUp
   TRY(Aside aside, Aside::make(folder_.get()));
   TRY(const uint64_t bytes, write_module(aside, key.hex(), compiled, give_up));
   TRY(const Fd lock, take_lock(folder_.get(), give_up));
-  make_room(bytes + kOverheadBytes, key.hex());
+  make_room(bytes + kOverheadBytes, aside.name(), key.hex());
   return aside.put_in_place(key.hex());
 }
 
@@ -413,12 +415,16 @@ void ModuleCache::remove(const ModuleKey& key) const {
   remove_entry(folder_.get(), key.hex());
 }
 
-void ModuleCache::make_room(uint64_t more, const std::string& replaced) const {
+void ModuleCache::make_room(uint64_t more, const std::string& aside, const std::string& replaced) const {
   std::vector<Kept> all;
   uint64_t total = more;
   for (std::string& name : names_in(folder_.get())) {
-    if (name.starts_with(kAside) && is_stale(folder_.get(), name)) {
-      remove_all(folder_.get(), name);
+    if (name.starts_with(kAside)) {
+      if (is_stale(folder_.get(), name)) {
+        remove_all(folder_.get(), name);
+      } else if (name != aside) {
+        total += look_at(folder_.get(), std::move(name)).bytes;  // it is about to be an entry
+      }
     } else if (is_key(name) && name != replaced) {
       all.push_back(look_at(folder_.get(), std::move(name)));
       total += all.back().bytes;
@@ -438,9 +444,10 @@ ModuleCache::Usage ModuleCache::usage() const {
   Usage usage;
   usage.writable = faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0;
   for (std::string& name : names_in(folder_.get())) {
-    if (!is_key(name)) continue;
-    ++usage.entries;
-    usage.bytes += look_at(folder_.get(), std::move(name)).bytes;
+    const bool entry = is_key(name);
+    if (!entry && !name.starts_with(kAside)) continue;
+    if (entry) ++usage.entries;
+    (entry ? usage.bytes : usage.unfinished) += look_at(folder_.get(), std::move(name)).bytes;
   }
   return usage;
 }

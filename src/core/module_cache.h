@@ -69,16 +69,18 @@ class ModuleCache {
   void remove(const ModuleKey& key) const;
 
   struct Usage {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;  // of the entries: within the bound
     uint64_t entries = 0;
+    uint64_t unfinished = 0;  // bytes beside them: being written, or left by a writer that was killed
     bool writable = false;
   };
   [[nodiscard]] Usage usage() const;
 
  private:
   ModuleCache(Fd folder, uint64_t bound) : folder_(std::move(folder)), bound_(bound) {}
-  // Until `more` fits in beside what is there but `replaced`. Of who holds the lock.
-  void make_room(uint64_t more, const std::string& replaced) const;
+  // Until `more` fits in, which lies at `aside` already, beside what is there but `replaced`. Of who holds the
+  // lock.
+  void make_room(uint64_t more, const std::string& aside, const std::string& replaced) const;
 
   Fd folder_;
   uint64_t bound_;

@@ -470,6 +470,31 @@ TEST_F(ModuleCacheTest, what_somebody_is_writing_stays) {
   EXPECT_FALSE(fs::exists(aside));
 }
 
+TEST_F(ModuleCacheTest, what_is_unfinished_counts) {
+  const std::string code(100'000, 'c');
+  const ModuleCache small = cache(350'000);  // three, with what the disk needs for each
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(small.store(key_of(std::to_string(i)), file_of(code).get(), kGoOn));
+    set_age(entry(key_of(std::to_string(i))) / "module", 1000 * (2 - i));
+  }
+  const std::string aside = folder_ + "/.aside-0123456789abcdef";
+  fs::create_directory(aside);
+  std::ofstream(aside + "/module") << code;
+  EXPECT_EQ(small.usage().entries, 2U);
+  EXPECT_GT(small.usage().unfinished, 100'000U);
+  EXPECT_LT(small.usage().unfinished, 130'000U);
+  ASSERT_TRUE(small.store(key_of("2"), file_of(code).get(), kGoOn));
+  EXPECT_TRUE(fs::exists(aside)) << "it is young: somebody may be writing it";
+  EXPECT_LE(small.usage().bytes + small.usage().unfinished, 350'000U);
+  EXPECT_EQ(find(key_of("0")), "(a miss)") << "the oldest made room";
+  EXPECT_EQ(find(key_of("1")), code);
+  EXPECT_EQ(find(key_of("2")), code);
+  set_age(aside, 120);
+  ASSERT_TRUE(small.store(key_of("3"), file_of(code).get(), kGoOn));
+  EXPECT_EQ(small.usage().unfinished, 0U);
+  EXPECT_EQ(small.usage().entries, 3U) << "what a dead writer left took nobody's room";
+}
+
 TEST_F(ModuleCacheTest, a_lock_that_is_never_given_back_keeps_nobody_waiting) {
   store(key_of("module"), "code");
   Fd holder(open((folder_ + "/.lock").c_str(), O_RDWR | O_CLOEXEC));
