@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/write_all.h"
 #include "picture/picture.h"
 #include "protocol/picture_note.h"
 
@@ -29,15 +30,6 @@ Result<std::vector<std::byte>> read_source(int file) {
   }
   bytes.resize(have);
   return bytes;
-}
-
-Result<void> write_out(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) return std::unexpected(system_error("writing the picture", errno));
-    if (n > 0) bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return {};
 }
 
 child::FromBuilder unshowable(std::string reason) {
@@ -82,7 +74,8 @@ Result<child::FromBuilder> picture(Fd source, Fd out, const child::Picture& wish
   const auto prepared = picture::prepare(bytes, {.as = as, .longest_side = wish.longest_side()});
   if (!prepared) return unshowable(prepared.error().reason);
   const std::span<const std::byte> shown(prepared->untouched ? bytes : prepared->bytes);
-  TRY_VOID(write_out(out.get(), shown));
+  TRY_VOID(write_all(out.get(), {reinterpret_cast<const char*>(shown.data()), shown.size()},
+                     "writing the picture"));
   child::FromBuilder message;
   child::Pictured& pictured = *message.mutable_pictured();
   pictured.set_format(

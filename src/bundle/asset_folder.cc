@@ -5,23 +5,10 @@
 
 #include <cerrno>
 
+#include "base/write_all.h"
 #include "bundle/beneath.h"
 
 namespace subako::bundle {
-
-namespace {
-
-Result<void> write_all(int fd, std::string_view bytes, const char* what) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::unexpected(system_error(what, errno));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<void> AssetFolder::module(std::string_view bytes) {
   return write_all(module_, bytes, "writing the module");

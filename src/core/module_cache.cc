@@ -21,12 +21,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/write_all.h"
 #include "core/remove_tree.h"
 
 namespace subako::core {
 
 namespace {
 
+constexpr const char* kKeeping = "keeping a compiled module";  // what an Error begins with
 constexpr const char* kModule = "module";
 constexpr const char* kChecksum = "checksum";
 constexpr const char* kLock = ".lock";
@@ -76,16 +78,6 @@ std::expected<OwnFile, Flaw> open_own(int folder, const char* name) {
     return std::unexpected(Flaw::kDamaged);
   }
   return file;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
 }
 
 // Some file systems tell of a full disk only here.
@@ -154,13 +146,12 @@ class Aside {
  public:
   static Result<Aside> make(int parent) {
     std::string name = aside_name();
-    if (mkdirat(parent, name.c_str(), 0700) != 0)
-      return std::unexpected(system_error("keeping a compiled module", errno));
+    if (mkdirat(parent, name.c_str(), 0700) != 0) return std::unexpected(system_error(kKeeping, errno));
     Fd folder = open_folder(parent, name);
     if (!folder.valid()) {
       const int error = errno;
       (void)unlinkat(parent, name.c_str(), AT_REMOVEDIR);
-      return std::unexpected(system_error("keeping a compiled module", error));
+      return std::unexpected(system_error(kKeeping, error));
     }
     // Against the sweep of another process. Without locks (some network disks) its youth protects it.
     (void)flock(folder.get(), LOCK_EX | LOCK_NB);
@@ -178,7 +169,7 @@ class Aside {
 
   Result<Fd> file(const char* name) const {
     Fd file(openat(folder_.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0400));
-    if (!file.valid()) return std::unexpected(system_error("keeping a compiled module", errno));
+    if (!file.valid()) return std::unexpected(system_error(kKeeping, errno));
     return file;
   }
 
@@ -189,7 +180,7 @@ class Aside {
     }
     // Some file systems know no flags: then an entry that is there stays.
     if (errno == EINVAL && renameat(parent_, name_.c_str(), parent_, key.c_str()) == 0) return {};
-    return std::unexpected(system_error("keeping a compiled module", errno));
+    return std::unexpected(system_error(kKeeping, errno));
   }
 
  private:
@@ -202,20 +193,19 @@ class Aside {
 
 Result<uint64_t> write_module(const Aside& aside, const std::string& key, int compiled,
                               const GiveUp& give_up) {
-  const auto failed = [] { return std::unexpected(system_error("keeping a compiled module", errno)); };
+  const auto failed = [] { return std::unexpected(system_error(kKeeping, errno)); };
   TRY(Fd module, aside.file(kModule));
   Checksum sum;
   uint64_t bytes = 0;
   TRY_VOID(read_in_pieces(compiled, give_up, [&](std::string_view piece) -> Result<void> {
     sum.add(piece);
     bytes += piece.size();
-    if (!write_all(module.get(), piece)) return failed();
-    return {};
+    return write_all(module.get(), piece, kKeeping);
   }));
   if (!close_file(module)) return failed();
   TRY(Fd checksum, aside.file(kChecksum));
-  if (!write_all(checksum.get(), checksum_text(key, bytes, sum.value())) || !close_file(checksum))
-    return failed();
+  TRY_VOID(write_all(checksum.get(), checksum_text(key, bytes, sum.value()), kKeeping));
+  if (!close_file(checksum)) return failed();
   return bytes;
 }
 
@@ -401,7 +391,7 @@ std::optional<Fd> ModuleCache::find(const ModuleKey& key, const GiveUp& give_up)
 
 Result<void> ModuleCache::store(const ModuleKey& key, int compiled, const GiveUp& give_up) const {
   struct stat s{};
-  if (fstat(compiled, &s) != 0) return std::unexpected(system_error("keeping a compiled module", errno));
+  if (fstat(compiled, &s) != 0) return std::unexpected(system_error(kKeeping, errno));
   if (static_cast<uint64_t>(s.st_size) + kOverheadBytes > bound_)
     return fail(Code::kTooLarge, "the compiled module is larger than the cache may be");
   TRY(Aside aside, Aside::make(folder_.get()));

@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "base/write_all.h"
 #include "protocol/base64.h"
 #include "protocol/picture_format.h"
 #include "protocol/picture_note.h"
@@ -63,15 +64,6 @@ Source looked_at(Fd file) {
   return file;
 }
 
-bool write_whole(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 }  // namespace
 
 Source picture_in_base64(std::string_view base64) {
@@ -80,8 +72,9 @@ Source picture_in_base64(std::string_view base64) {
     return std::unexpected(protocol::too_large_reason(limits::kPictureBytes + 1));
   if (!bytes) return std::unexpected("its data is no base64");
   Fd file(memfd_create("subako-inline-picture", MFD_CLOEXEC));
-  if (!file.valid() || !write_whole(file.get(), *bytes))
-    return std::unexpected(system_reason("keeping it", errno));
+  if (!file.valid()) return std::unexpected(system_reason("keeping it", errno));
+  if (auto written = write_all(file.get(), *bytes, "keeping it"); !written)
+    return std::unexpected(std::move(written).error().message);
   return looked_at(std::move(file));
 }
 

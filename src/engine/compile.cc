@@ -1,12 +1,11 @@
 #include "engine/compile.h"
 
-#include <unistd.h>
 #include <wasmtime.h>
 
-#include <cerrno>
 #include <memory>
 #include <string>
 
+#include "base/write_all.h"
 #include "engine/messages.h"
 
 namespace subako::engine {
@@ -16,16 +15,6 @@ namespace {
 struct DeleteModule {
   void operator()(wasmtime_module_t* module) const { wasmtime_module_delete(module); }
 };
-
-Result<void> write_all(int fd, std::span<const char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return std::unexpected(system_error("cannot write the compiled module", errno));
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -42,7 +31,7 @@ Result<uint64_t> compile(const Engine& engine, std::span<const std::byte> wasm, 
   }
   const uint64_t size = bytes.size;
   Result<void> written;
-  if (size <= most) written = write_all(fd, {bytes.data, bytes.size});
+  if (size <= most) written = write_all(fd, {bytes.data, bytes.size}, "writing the compiled module");
   wasm_byte_vec_delete(&bytes);
   TRY_VOID(std::move(written));
   if (size > most) {
