@@ -1,10 +1,10 @@
-// Assets written as files below a folder of ours (spec: B1, B3): assets/x becomes x in it, and the module is appended to
-// a file of ours. Files are 0444,
-// folders 0755, whatever the umask. Nothing existing is overwritten and no link is followed, should somebody
-// else write there too.
+// Assets written as files below a folder of ours (spec: B1, B3).
 //
-// The descriptors stay the caller's and must outlive this; after a refusal or an Error the caller discards
-// the folder.
+// - assets/x becomes x in it; the module is appended to a file of ours.
+// - Files are 0444, folders 0755, whatever the umask.
+// - Nothing existing is overwritten and no link is followed, should somebody else write there too.
+// - The descriptors stay the caller's and must outlive this; after a refusal or an Error the caller discards the
+//   folder.
 #pragma once
 
 #include "base/fd.h"

@@ -1,11 +1,13 @@
-// Starts a child executable and owns the process until it has been reaped (design: a child gets only the
-// descriptors it was handed; spec: M6 for the limits of a builder).
+// Starts a child executable and owns the process until it has been reaped (design: a child gets only the descriptors
+// it was handed; spec: M6 for the limits of a builder).
 //
-// The child finds /dev/null on 0 and 1, our stderr on 2 (for faults of ours alone), a Unix stream socket to
-// us on 3, and nothing else: no environment, working directory /, a session of its own (a terminal's Ctrl-C
-// reaches only us), no new privileges, no core dumps. It is killed when the *thread* that started it ends, so
-// start children from a thread that stays. Safe in a process with threads: before
-// exec the child makes only async-signal-safe calls, in the memory of this process.
+// - The child finds /dev/null on 0 and 1, our stderr on 2 (for faults of ours alone), a Unix stream socket to us on 3,
+//   and nothing else.
+// - It has no environment, working directory /, a session of its own (a terminal's Ctrl-C reaches only us), no new
+//   privileges, no core dumps.
+// - It is killed when the *thread* that started it ends: start children from a thread that stays.
+// - Safe in a process with threads: before exec the child makes only async-signal-safe calls, in the memory of this
+//   process.
 #pragma once
 
 #include <sys/types.h>

@@ -6,24 +6,24 @@
 //   <folder>/.lock                                held by who makes room
 //
 // Rules:
-// - What is kept is native code. So the folder must be ours alone (our own, no link, not writable for
-// others); entries are
-//   0700 and 0400, and come only from builders that have seen nothing but the module that the key names, and
-//   have found it fine by M.
-// - The key is core's own sha256 of the module, and of the worker's word of what it runs (Ready.identity); nothing is kept that
-// another build's builder compiled (Compiled.identity).
-// What another build,
-//   another CPU or other settings have compiled has another key.
-// - An entry is written aside and renamed into place. Nothing is synced: after a crash of the machine an
-// entry may be there
-//   with other bytes, as it may be after damage of any kind; the checksum is compared before each use, and
-//   what differs is removed and a miss.
+// - What is kept is native code. So the folder must be ours alone: our own, no link, not writable for others, on a
+//   file system that keeps such permissions.
+// - Entries are 0700 and 0400. They come only from builders that have seen nothing but the module that the key names,
+//   and have found it fine by M.
+// - The key is core's own sha256 of the module, and of the worker's word of what it runs (Ready.identity). What
+//   another build, another CPU or other settings have compiled has another key; nothing is kept that another build's
+//   builder has compiled (Compiled.identity).
+// - An entry is written aside and renamed into place. Nothing is synced: after a crash of the machine an entry may be
+//   there with other bytes, as it may be after damage of any kind. The checksum is compared before each use, and what
+//   differs is removed and a miss.
+// - What can't be looked at for another reason (no descriptors left, a failing disk) is a miss, and stays.
 // - An entry that is in use stays whole when it is removed or replaced: it is open.
-// - At most `bound` bytes: what was used longest ago goes first. Where nobody can write, it is only read.
+// - At most `bound` bytes: what was used longest ago goes first. Who makes room counts what others are writing.
+// - Where nobody can write, it is only read.
 // - No Error of this room may end a build: the caller goes on without.
 //
-// Safe with other processes and threads on the same folder. Blocks: for a helper thread, where a module is
-// large.
+// Safe with other processes and threads on the same folder. Blocks: find() for a helper thread where a module is
+// large; store() always, as it may wait for a lock.
 #pragma once
 
 #include <cstdint>

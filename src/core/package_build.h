@@ -1,8 +1,7 @@
 // From a bundle to a package whose module can be run (spec: B, M); private to core.
 //
-// One builder unpacks. Another, which sees nothing but the module, checks and compiles it, where the cache
-// hasn't got it: so whoever makes a bundle that takes a builder over can't decide what others find in the
-// cache.
+// One builder unpacks. Another, which sees nothing but the module, checks and compiles it, where the cache hasn't got
+// it: so whoever makes a bundle that takes a builder over can't decide what others find in the cache.
 #pragma once
 
 #include <functional>
