@@ -116,7 +116,9 @@ std::expected<void, Flaw> check_whole(const std::string& key, const OwnFile& mod
 }
 
 void note_use(const OwnFile& module) {
-  if (time(nullptr) - module.status.st_mtim.tv_sec < kUsedAgain) return;
+  // A time that is still to come, as after a clock was put back, is none.
+  const time_t age = time(nullptr) - module.status.st_mtim.tv_sec;
+  if (age >= 0 && age < kUsedAgain) return;
   const timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = 0, .tv_nsec = UTIME_NOW}};
   (void)futimens(module.fd.get(), times);
 }
@@ -136,7 +138,8 @@ std::expected<Fd, Flaw> take_entry(int parent, const std::string& key, const Giv
 }
 
 void remove_all(int parent, const std::string& name) {
-  if (const Fd folder = open_folder(parent, name); folder.valid()) (void)remove_contents(folder.get());
+  const auto opened = open_folder_forced(parent, name.c_str());  // somebody may have taken its permissions
+  if (const Fd folder(opened.value_or(-1)); folder.valid()) (void)remove_contents(folder.get());
   if (unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0 && errno == ENOTDIR)
     (void)unlinkat(parent, name.c_str(), 0);
 }
@@ -248,9 +251,10 @@ bool is_stale(int parent, const std::string& aside) {
   struct stat s{};
   if (fstatat(parent, aside.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0) return false;
   const time_t age = time(nullptr) - s.st_mtim.tv_sec;
-  if (age < kAsideYoung) return false;
+  if (age >= 0 && age < kAsideYoung) return false;  // a time that is still to come is none
   if (!S_ISDIR(s.st_mode)) return true;
-  const Fd folder = open_folder(parent, aside);
+  const auto opened = open_folder_forced(parent, aside.c_str());
+  const Fd folder(opened.value_or(-1));
   if (!folder.valid()) return false;
   if (flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return true;
   return errno != EWOULDBLOCK && age > kAsideOld;
@@ -367,7 +371,8 @@ std::optional<ModuleCache::Place> ModuleCache::default_place() {
   const auto cache = variable("XDG_CACHE_HOME").value_or("");
   if (cache.starts_with('/')) return Place{cache + "/subako/modules", false};
   const auto home = variable("HOME").value_or("");
-  if (home.starts_with('/')) return Place{home + "/.cache/subako/modules", false};
+  struct stat s{};
+  if (home.starts_with('/') && stat(home.c_str(), &s) == 0 && S_ISDIR(s.st_mode)) return Place{home + "/.cache/subako/modules", false};
   return std::nullopt;
 }
 

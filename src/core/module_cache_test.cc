@@ -321,6 +321,22 @@ TEST_F(ModuleCacheTest, a_use_is_noted_once_a_minute) {
   EXPECT_LT(age(), 30);
 }
 
+// As after a clock was put back: what lies ahead would stay the newest, and an unfinished entry young for ever.
+TEST_F(ModuleCacheTest, a_time_to_come_is_none) {
+  const ModuleKey key = key_of("module");
+  store(key, "code");
+  set_age(entry(key) / "module", -86'400);
+  EXPECT_EQ(find(key), "code");
+  struct stat s{};
+  ASSERT_EQ(stat((entry(key) / "module").c_str(), &s), 0);
+  EXPECT_LE(s.st_mtim.tv_sec, time(nullptr));
+  const std::string aside = folder_ + "/.aside-0123456789abcdef";
+  fs::create_directory(aside);
+  set_age(aside, -86'400);
+  store(key_of("another"), "code");
+  EXPECT_FALSE(fs::exists(aside));
+}
+
 TEST_F(ModuleCacheTest, one_in_use_stays_whole) {
   const ModuleKey key = key_of("module");
   store(key, "old code");

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <vector>
 
@@ -26,6 +27,22 @@ constexpr std::string_view kMagic =
 
 Fd open_folder(int parent, const char* name) {
   return Fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+std::vector<std::string> entries_in(int folder) {
+  std::vector<std::string> names;
+  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (own < 0) return names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(fdopendir(own), &closedir);
+  if (!dir) {
+    close(own);
+    return names;
+  }
+  while (const dirent* entry = readdir(dir.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
 }
 
 bool take_lock(int lock) {
@@ -65,6 +82,17 @@ void remove_scratch(int parent, const char* name, int folder) {
   (void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+// One of ours that was killed between making its lock and marking it: an empty lock, nothing else, and nobody who is still at it.
+bool is_half_made(int folder) {
+  constexpr time_t kOld = 60;  // seconds
+  struct stat s{};
+  if (fstat(folder, &s) != 0 || s.st_uid != geteuid() || (s.st_mode & 0777U) != 0700U) return false;
+  if (entries_in(folder) != std::vector<std::string>{kLock}) return false;
+  const Fd lock(openat(folder, kLock, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return lock.valid() && fstat(lock.get(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size == 0 &&
+         time(nullptr) - s.st_mtim.tv_sec > kOld && take_lock(lock.get());
+}
+
 // A name like ours proves nothing: what lies in a folder without our lock belongs to somebody. Only an empty
 // one goes, as one of ours may be that was killed right after it made it.
 void sweep_one(int parent, const char* name) {
@@ -72,6 +100,7 @@ void sweep_one(int parent, const char* name) {
   if (!folder.valid()) return;
   const Fd lock = open_lock_of_ours(folder.get());
   if (!lock.valid()) {
+    if (is_half_made(folder.get())) (void)unlinkat(folder.get(), kLock, 0);
     struct stat s{};
     if (fstat(folder.get(), &s) == 0 && s.st_uid == geteuid()) (void)unlinkat(parent, name, AT_REMOVEDIR);
     return;
@@ -80,24 +109,10 @@ void sweep_one(int parent, const char* name) {
   if (take_lock(lock.get()) && still_there(lock.get())) remove_scratch(parent, name, folder.get());
 }
 
-std::vector<std::string> candidates(int parent) {
-  std::vector<std::string> names;
-  const int own = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (own < 0) return names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(fdopendir(own), &closedir);
-  if (!dir) {
-    close(own);
-    return names;
-  }
-  while (const dirent* entry = readdir(dir.get())) {
-    const std::string_view name = entry->d_name;
-    if (name.size() == kNameBytes && name.starts_with(kPrefix)) names.emplace_back(name);
-  }
-  return names;
-}
-
 void sweep(int parent) {
-  for (const std::string& name : candidates(parent)) sweep_one(parent, name.c_str());
+  for (const std::string& name : entries_in(parent)) {
+    if (name.size() == kNameBytes && name.starts_with(kPrefix)) sweep_one(parent, name.c_str());
+  }
 }
 
 // Makes the lock, held and then marked as ours. `gone`: a sweeper took the folder for one that was left.

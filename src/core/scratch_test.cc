@@ -78,6 +78,30 @@ TEST_F(ScratchTest, sweeps_what_a_killed_process_left) {
   EXPECT_EQ(entries(), 1U) << "only the new one";
 }
 
+// Killed between making its lock and marking it. A minute old, as a living one may be at it.
+TEST_F(ScratchTest, sweeps_one_that_was_killed_half_made) {
+  const auto make = [&](const std::string& name, const std::string& lock, time_t age) {
+    const std::string folder = parent_ + "/.subako-scratch-" + name;
+    std::filesystem::create_directory(folder);
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+    std::ofstream(folder + "/lock") << lock;
+    const timespec then{.tv_sec = time(nullptr) - age, .tv_nsec = 0};
+    const std::array times{then, then};
+    EXPECT_EQ(utimensat(AT_FDCWD, (folder + "/lock").c_str(), times.data(), 0), 0);
+    return folder;
+  };
+  const std::string old = make("AAAAAA", "", 120);
+  const std::string young = make("BBBBBB", "", 5);
+  const std::string written = make("CCCCCC", "mine", 120);
+  const std::string full = make("DDDDDD", "", 120);
+  std::ofstream(full + "/file") << "x";
+  auto scratch = Scratch::create(parent_);
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(young + "/lock"));
+  EXPECT_TRUE(std::filesystem::exists(written + "/lock"));
+  EXPECT_TRUE(std::filesystem::exists(full + "/lock"));
+}
+
 TEST_F(ScratchTest, leaves_the_living_and_what_is_not_a_scratch) {
   auto first = Scratch::create(parent_);
   std::filesystem::create_directory(parent_ + "/.subako-scratch-longer-name");
