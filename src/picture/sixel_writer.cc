@@ -87,8 +87,9 @@ Written write_sixel(const Pixels& pixels) {
       out.clear();
     }
   }
-  if (given_up != 0) return std::unexpected(too_many_bytes(pixels, given_up));
   out += "\x1b\\";
+  if (given_up != 0 || out.size() > limits::kPictureBytes)
+    return std::unexpected(too_many_bytes(pixels, given_up + out.size()));
   const auto bytes = std::as_bytes(std::span(out));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }

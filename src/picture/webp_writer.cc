@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "base/limits.h"
+#include "base/result.h"
 #include "picture/out_buffer.h"
 #include "picture/write.h"
 
@@ -60,7 +62,9 @@ Written write_webp(const Pixels& pixels, const SourceInfo& source) {
   if (!written) return std::unexpected(not_written("libwebp answers " + std::to_string(code)));
   if (!out.fits()) return std::unexpected(too_many_bytes(pixels, out.wanted()));
   if (source.colour_profile.empty()) return out.copy();
-  return with_profile(out.copy(), source.colour_profile);
+  TRY(std::vector<std::byte> whole, with_profile(out.copy(), source.colour_profile));
+  if (whole.size() > limits::kPictureBytes) return std::unexpected(too_many_bytes(pixels, whole.size()));
+  return whole;
 }
 
 }  // namespace subako::picture
