@@ -3,10 +3,10 @@
 // calls at once as the workers have slots.
 //
 // Single-threaded: everything happens on the io_context's thread but the hashing and copying of large modules
-// (core/off_loop.h), and a child lives no longer than that thread. Awaitables return an Error only where we or the machine failed, or the caller asked for what can't
-// be; what a bundle or a guest does is data. Calls may outlive the Node only by their frames: destroying it
-// kills its children, and a call that still runs ends as Crash, cause host. A call is begun while its Node
-// lives.
+// (core/off_loop.h), and a child lives no longer than that thread. Awaitables return an Error only where we
+// or the machine failed, or the caller asked for what can't be; what a bundle or a guest does is data. Calls
+// may outlive the Node only by their frames: destroying it kills its children, and a call that still runs
+// ends as Crash, cause host. A call is begun while its Node lives.
 #pragma once
 
 #include <chrono>

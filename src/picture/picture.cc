@@ -8,6 +8,7 @@
 #include "picture/scale.h"
 #include "picture/source.h"
 #include "picture/write.h"
+#include "protocol/picture_note.h"
 
 namespace subako::picture {
 
@@ -82,7 +83,7 @@ Written write(As as, PictureFormat format, const Pixels& pixels, const SourceInf
 std::expected<Prepared, Unshowable> prepare(std::span<const std::byte> bytes, const Wish& wish) {
   const auto format =
       protocol::picture_format_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (!format) return std::unexpected(Unshowable{"it is no PNG, JPEG, GIF or WebP"});
+  if (!format) return std::unexpected(Unshowable{protocol::no_picture_reason()});
   TRY(std::unique_ptr<Source> source, open(*format, bytes, wish.most_pixels));
 
   SourceInfo info = source->info();

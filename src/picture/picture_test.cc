@@ -443,7 +443,7 @@ TEST(Picture, OfOtherBytesIsNone) {
        {"", "hello", "<svg xmlns='http://www.w3.org/2000/svg'/>", "%PDF-1.7", "BM"}) {
     const auto prepared = prepare(bytes_of(text), {});
     ASSERT_FALSE(prepared);
-    EXPECT_EQ(prepared.error().reason, "it is no PNG, JPEG, GIF or WebP");
+    EXPECT_EQ(prepared.error().reason, "its bytes are no PNG, JPEG, GIF or WebP");
   }
 }
 

@@ -22,7 +22,7 @@ struct PictureFacts {
 };
 
 // "[picture: plot.png (volume:///tmp/plot.png), JPEG 2000 × 1000 (scaled from 3000 × 1500), 90.2 KiB]".
-// `what` is ViewBlock::picture's name of it, already one line; it may be empty.
+// `what` is ViewBlock::what, already one line; it may be empty.
 [[nodiscard]] std::string picture_line(std::string_view what, const PictureFacts& facts);
 
 // "[picture not shown: plot.png (volume:///tmp/plot.png): there is no such file]". `reason` completes it; a
