@@ -1,12 +1,13 @@
 // Work that would hold up the loop (reading, hashing and writing a large module), on one helper thread;
 // private to core.
 //
-// The thread starts with the first work. Children are never started by it. What is short, and waits for nobody,
-// is done in place: a thread costs more.
+// The thread starts with the first work. Children are never started by it, and signals never taken: who blocks one on the
+// loop's thread holds it for the process. What is short, and waits for nobody, is done in place: a thread costs more.
 #pragma once
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ class OffLoop {
   template <class T>
   [[nodiscard]] Task<T> run(uint64_t bytes, std::function<T(const GiveUp&)> work) {
     if (give_up_ || bytes <= kShort) co_return work(give_up_);
-    if (!thread_) thread_.emplace(1);
+    start();
     const auto job = std::make_shared<Job<T>>(io_);  // with the thread, until it is done
     asio::post(*thread_, [this, job, work = std::move(work)] {
       job->value.emplace(work(give_up_));
@@ -48,7 +49,7 @@ class OffLoop {
   // Closes a memory file of that size, whose pages take time to give back.
   void drop(uint64_t bytes, Fd file) {
     if (give_up_ || bytes <= kShort) return;
-    if (!thread_) thread_.emplace(1);
+    start();
     asio::post(*thread_, [kept = std::move(file)] {});
   }
 
@@ -67,6 +68,16 @@ class OffLoop {
     bool done = false;  // of the loop's thread
     asio::steady_timer changed;
   };
+
+  void start() {
+    if (thread_) return;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);  // the thread inherits it
+    thread_.emplace(1);
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
 
   static constexpr uint64_t kShort = limits::kMiB;
 

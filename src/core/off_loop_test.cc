@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 namespace subako::core {
@@ -101,6 +103,34 @@ TEST_F(OffLoopTest, a_large_file_is_closed_by_the_thread) {
   off_loop_.drop(2 * limits::kMiB, std::move(file));
   off_loop_.stop();
   EXPECT_EQ(fcntl(number, F_GETFD), -1);
+}
+
+// So that who blocks one on the loop's thread holds it for the whole process.
+TEST(OffLoop, its_thread_takes_no_signals) {
+  asio::io_context io;
+  OffLoop off_loop(io);
+  sigset_t before;
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
+  std::optional<bool> held;
+  const std::thread::id here = std::this_thread::get_id();
+  asio::co_spawn(
+      io,
+      off_loop.run<bool>(100 * limits::kMiB,
+                         [here](const GiveUp&) {
+                           sigset_t mask;
+                           bool all = pthread_sigmask(SIG_SETMASK, nullptr, &mask) == 0 &&
+                                      std::this_thread::get_id() != here;
+                           for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGHUP, SIGWINCH})
+                             all = all && sigismember(&mask, number) == 1;
+                           return all;
+                         }),
+      [&](const std::exception_ptr&, bool value) { held = value; });
+  io.run();
+  EXPECT_TRUE(held.value_or(false));
+  sigset_t after;
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &after), 0);
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGHUP, SIGWINCH})
+    EXPECT_EQ(sigismember(&before, number), sigismember(&after, number)) << number;
 }
 
 }  // namespace
