@@ -34,13 +34,14 @@ struct ShownPicture {
 [[nodiscard]] Result<std::string> bytes_of(const ShownPicture& picture);
 
 struct SeeOptions {
-  bool reads_images = true;  // false: each picture is a note that says so (a model that reads text alone)
+  // False, for a model that reads text alone: the text of each picture is a note that says so. People see it.
+  bool reads_images = true;
 };
 
 // A block of what the model gets, with the picture that goes with its line.
 struct SeenBlock {
   protocol::ViewBlock block;
-  std::optional<ShownPicture> picture;  // of each kPicture
+  std::optional<ShownPicture> picture;  // of each kPicture, and of the notes of SeeOptions::reads_images
 };
 
 }  // namespace subako::core

@@ -211,22 +211,35 @@ bool PictureBuilders::over(const PictureBatch& batch) const {
 void PictureBuilders::begin_turn(PictureBatch& batch) {
   ++taken_;
   batch.last_turn = next_number_++;
-  if (batch.running++ == 0) batch.since = now();
+  if (batch.running++ > 0) return;
+  batch.since = now();
+  wake(batch);  // the rest of its pictures have a deadline now
 }
 
 void PictureBuilders::end_turn(PictureBatch& batch) {
   --taken_;
   if (--batch.running == 0) batch.left -= now() - batch.since;
-  turns_.notify();
+  give_turns();
 }
 
 // The result with the fewest builders, then that which has waited longest since its last turn, then its
 // pictures in order.
-bool PictureBuilders::is_next(uint64_t ticket) const {
-  const auto next = std::ranges::min_element(queue_, {}, [](const Waiting& one) {
-    return std::tuple(one.batch->running, one.batch->last_turn, one.ticket);
-  });
-  return next->ticket == ticket;
+void PictureBuilders::give_turns() {
+  while (!stopped_ && taken_ < limits::kPictureBuilders && !queue_.empty()) {
+    const auto next = std::ranges::min_element(queue_, {}, [](const Waiting* one) {
+      return std::tuple(one->batch.running, one->batch.last_turn, one->ticket);
+    });
+    Waiting& waiting = **next;
+    queue_.erase(next);
+    waiting.has_turn = true;
+    waiting.woken.notify();
+    begin_turn(waiting.batch);
+  }
+}
+
+void PictureBuilders::wake(const PictureBatch& batch) {
+  for (Waiting* waiting : queue_)
+    if (&waiting->batch == &batch) waiting->woken.notify();
 }
 
 void PictureBuilders::cancel(PictureBatch& batch) {
@@ -234,43 +247,42 @@ void PictureBuilders::cancel(PictureBatch& batch) {
   for (const auto& [channel, its_batch] : running_) {
     if (its_batch == &batch) channel->kill();
   }
-  turns_.notify();
+  wake(batch);
 }
 
 void PictureBuilders::stop() {
   stopped_ = true;
   for (const auto& [channel, batch] : running_) channel->kill();
-  turns_.notify();
+  for (Waiting* waiting : queue_) waiting->woken.notify();
 }
 
 Task<bool> PictureBuilders::wait_for_turn(PictureBatchPtr batch) {
   const auto self = shared_from_this();
-  const uint64_t ticket = next_number_++;
-  queue_.push_back({ticket, batch.get()});
+  Waiting waiting{*batch, next_number_++, Signal(io_)};
   struct Leave {
     PictureBuilders& of;
-    uint64_t ticket;
-    ~Leave() {
-      std::erase_if(of.queue_, [this](const Waiting& one) { return one.ticket == ticket; });
-      of.turns_.notify();
-    }
+    Waiting* who;
+    ~Leave() { std::erase(of.queue_, who); }
   };
-  const Leave leave{*this, ticket};
-  while (!over(*batch)) {
-    if (taken_ < limits::kPictureBuilders && is_next(ticket)) {
-      begin_turn(*batch);
-      co_return true;
-    }
-    co_await turns_.wait_until(batch->running > 0 ? batch->since + batch->left : Time::max());
-  }
-  co_return false;
+  const Leave leave{*this, &waiting};
+  if (!over(*batch)) queue_.push_back(&waiting);
+  give_turns();
+  while (!waiting.has_turn && !over(*batch))
+    co_await waiting.woken.wait_until(batch->running > 0 ? batch->since + batch->left : Time::max());
+  co_return waiting.has_turn;
 }
 
-Task<Prepared> PictureBuilders::prepare(Fd source, PictureWish wish, PictureBatchPtr batch) {
+Task<Prepared> PictureBuilders::prepare(std::function<PictureSource()> source, PictureWish wish,
+                                        PictureBatchPtr batch) {
   const auto self = shared_from_this();
-  if (!co_await wait_for_turn(batch))
-    co_return batch->cancelled || stopped_ ? undecodable("it was cancelled") : late(options_);
+  const auto too_late = [&] {
+    return batch->cancelled || stopped_ ? undecodable("it was cancelled") : late(options_);
+  };
+  if (!co_await wait_for_turn(batch)) co_return too_late();
   Turn turn(self, batch);
+  if (over(*batch)) co_return too_late();  // since the turn was given
+  PictureSource opened = source();
+  if (!opened) co_return std::unexpected(std::move(opened).error());
   Fd bytes(memfd_create("subako-picture", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   Fd for_builder(fcntl(bytes.get(), F_DUPFD_CLOEXEC, 0));
   if (!for_builder.valid()) co_return undecodable(system_error("making a memory file for it", errno).message);
@@ -278,7 +290,7 @@ Task<Prepared> PictureBuilders::prepare(Fd source, PictureWish wish, PictureBatc
   if (!channel) co_return undecodable(channel.error().message);
   turn.runs(*channel);
   child::Frame job{child::encode(message_of(wish)), {}};
-  job.descriptors.push_back(std::move(source));
+  job.descriptors.push_back(*std::move(opened));
   job.descriptors.push_back(std::move(for_builder));
   if (auto sent = (*channel)->send(std::move(job)); !sent) co_return undecodable(sent.error().message);
   Word word = co_await hear(*channel, batch->since + batch->left, options_);

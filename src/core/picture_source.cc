@@ -20,8 +20,6 @@ namespace subako::core {
 
 namespace {
 
-using Source = std::expected<Fd, std::string>;
-
 std::string system_reason(const char* what, int error) {
   return system_error(what, error).message;
 }
@@ -45,7 +43,7 @@ std::string not_opened(std::errc error, std::string_view tree) {
 }
 
 // Its size and first bytes.
-Source looked_at(Fd file) {
+PictureSource looked_at(Fd file) {
   struct stat found{};
   if (fstat(file.get(), &found) != 0) return std::unexpected(system_reason("looking at it", errno));
   if (S_ISDIR(found.st_mode)) return std::unexpected("it is a folder");
@@ -66,7 +64,7 @@ Source looked_at(Fd file) {
 
 }  // namespace
 
-Source picture_in_base64(std::string_view base64) {
+PictureSource picture_in_base64(std::string_view base64) {
   const auto bytes = protocol::decode_base64(base64, limits::kPictureBytes);
   if (!bytes && bytes.error() == protocol::Base64Fault::kTooLarge)
     return std::unexpected(protocol::too_large_reason(limits::kPictureBytes + 1));
@@ -78,7 +76,7 @@ Source picture_in_base64(std::string_view base64) {
   return looked_at(std::move(file));
 }
 
-Source picture_in_volume(std::string_view path, const Trees& trees) {
+PictureSource picture_in_volume(std::string_view path, const Trees& trees) {
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return std::unexpected("there is no such file");
   const std::string_view tree = path.substr(0, slash);

@@ -11,11 +11,13 @@
 
 namespace subako::core {
 
+using PictureSource = std::expected<Fd, std::string>;
+
 // A memfd with what `base64` holds.
-[[nodiscard]] std::expected<Fd, std::string> picture_in_base64(std::string_view base64);
+[[nodiscard]] PictureSource picture_in_base64(std::string_view base64);
 
 // `path` as protocol::volume_path makes it. Beneath its own tree alone: a link out of it is not followed.
 // Never waits: what is no regular file is not read.
-[[nodiscard]] std::expected<Fd, std::string> picture_in_volume(std::string_view path, const Trees& trees);
+[[nodiscard]] PictureSource picture_in_volume(std::string_view path, const Trees& trees);
 
 }  // namespace subako::core

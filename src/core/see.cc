@@ -15,22 +15,27 @@ namespace subako::core {
 namespace {
 
 using Kind = protocol::ViewBlock::Kind;
-using Source = std::expected<Fd, std::string>;
 
 // How many blocks are looked at before others on the loop have their turn: each may open a file.
 constexpr size_t kBlocksAtOnce = 64;
 
 // Owned together by see() and the coroutines of its pictures, as either may be destroyed first when the loop
-// goes.
+// goes. These use what see() was given only while it waits for them.
 struct Seeing {
-  Seeing(asio::io_context& io, std::shared_ptr<PictureBuilders> by)
-      : builders(std::move(by)), batch(builders->batch()), changed(io) {}
+  Seeing(asio::io_context& io, std::shared_ptr<PictureBuilders> by, const Trees& from, SeeOptions how)
+      : builders(std::move(by)), batch(builders->batch()), trees(from), options(how), changed(io) {}
   std::shared_ptr<PictureBuilders> builders;
   PictureBatchPtr batch;
+  const Trees& trees;
+  SeeOptions options;
   std::vector<SeenBlock> blocks;
   size_t pending = 0;
   Signal changed;
 };
+
+PictureSource source_of(const protocol::ViewBlock& block, const Trees& trees) {
+  return block.base64 ? picture_in_base64(*block.base64) : picture_in_volume(*block.path, trees);
+}
 
 void make_note(protocol::ViewBlock& block, std::string_view reason) {
   block.kind = Kind::kNote;
@@ -48,51 +53,56 @@ protocol::PictureFacts facts_of(const ShownPicture& picture) {
           .bytes = picture.size};
 }
 
-// By value: the frame holds what it needs.
-Task<void> show(std::shared_ptr<Seeing> seeing, size_t index, Fd source) {
-  auto picture = co_await seeing->builders->prepare(std::move(source), {}, seeing->batch);
+// By value: the frame holds what it needs. Its file is opened anew when its turn has come: those that wait
+// hold none.
+Task<void> show(std::shared_ptr<Seeing> seeing, size_t index) {
+  const std::function<PictureSource()> source = [&seeing, index] {
+    return source_of(seeing->blocks.at(index).block, seeing->trees);
+  };
+  auto picture = co_await seeing->builders->prepare(source, {}, seeing->batch);
   SeenBlock& seen = seeing->blocks.at(index);
-  if (picture) {
-    // What an inline picture claims to be says no more than what it is.
-    const bool linked = seen.block.path.has_value();
-    seen.block.kind = Kind::kPicture;
-    seen.block.text = protocol::picture_line(linked ? seen.block.what : "", facts_of(*picture));
-    seen.picture = *std::move(picture);
-  } else {
+  seen.block.base64.reset();
+  if (!picture) {
     make_note(seen.block, picture.error());
+  } else {
+    if (seeing->options.reads_images) {
+      // What an inline picture claims to be says no more than what it is.
+      const bool linked = seen.block.path.has_value();
+      seen.block.kind = Kind::kPicture;
+      seen.block.text = protocol::picture_line(linked ? seen.block.what : "", facts_of(*picture));
+    } else {
+      make_note(seen.block, "the model reads no pictures");
+    }
+    seen.picture = *std::move(picture);
   }
   --seeing->pending;
   seeing->changed.notify();
 }
 
-// Opens what the blocks name; a block that is no picture to be shown has its text afterwards.
+// Looks at what the blocks name; a block that is no picture to be shown has its text afterwards.
 class Search {
  public:
-  Search(const Trees& trees, SeeOptions options) : trees_(trees), options_(options) {}
+  explicit Search(const Trees& trees) : trees_(trees) {}
 
-  std::optional<Fd> look(protocol::ViewBlock& block) {
+  bool is_picture(protocol::ViewBlock& block) {
     const bool meant = block.kind == Kind::kPicture;
-    if (!meant && !block.path) return std::nullopt;
+    if (!meant && !block.path) return false;
     std::string reason;
-    if (!options_.reads_images) {
-      reason = "the model reads no pictures";
-    } else if (found_ == limits::kPictures) {
+    if (found_ == limits::kPictures) {
       reason = protocol::too_many_reason();
-    } else if (Source source =
-                   block.base64 ? picture_in_base64(*block.base64) : picture_in_volume(*block.path, trees_)) {
+    } else if (PictureSource source = source_of(block, trees_)) {
       ++found_;
-      return *std::move(source);
+      return true;
     } else {
       reason = std::move(source).error();
     }
     // A link that nothing says is a picture, and that is none, stays the line that it is.
     if (meant) make_note(block, reason);
-    return std::nullopt;
+    return false;
   }
 
  private:
   const Trees& trees_;
-  SeeOptions options_;
   uint32_t found_ = 0;
 };
 
@@ -107,22 +117,24 @@ std::optional<Error> ended_early(const Seeing& seeing) {
 Task<Result<std::vector<SeenBlock>>> see(asio::io_context& io, std::shared_ptr<PictureBuilders> builders,
                                          const CallRecord& record, const Trees& trees, SeeOptions options,
                                          CallWatch* watch) {
-  const auto seeing = std::make_shared<Seeing>(io, std::move(builders));
+  const auto seeing = std::make_shared<Seeing>(io, std::move(builders), trees, options);
   if (watch != nullptr && watch->cancelled()) seeing->batch->cancelled = true;
   const CallWatchBinding binding(watch, [seeing] { seeing->builders->cancel(*seeing->batch); });
   for (protocol::ViewBlock& block : view_of(record))
     seeing->blocks.push_back({std::move(block), std::nullopt});
-  Search search(trees, options);
-  std::vector<std::pair<size_t, Fd>> found;
+  Search search(trees);
+  std::vector<size_t> found;
   for (size_t i = 0; i < seeing->blocks.size(); ++i) {
     if (i % kBlocksAtOnce == 0) co_await seeing->changed.wait_until(now());
     if (auto error = ended_early(*seeing)) co_return std::unexpected(*std::move(error));
     protocol::ViewBlock& block = seeing->blocks[i].block;
-    if (auto source = search.look(block)) found.emplace_back(i, *std::move(source));
-    block.base64.reset();
+    if (search.is_picture(block))
+      found.push_back(i);
+    else
+      block.base64.reset();
   }
   seeing->pending = found.size();
-  for (auto& [index, source] : found) asio::co_spawn(io, show(seeing, index, std::move(source)), kUnattended);
+  for (const size_t index : found) asio::co_spawn(io, show(seeing, index), kUnattended);
   while (seeing->pending > 0) co_await seeing->changed.wait_until(Time::max());
   if (auto error = ended_early(*seeing)) co_return std::unexpected(*std::move(error));
   co_return std::move(seeing->blocks);
@@ -133,11 +145,15 @@ Task<Result<ShownPicture>> redraw(std::shared_ptr<PictureBuilders> builders, con
   const PictureBatchPtr batch = builders->batch();
   if (watch != nullptr && watch->cancelled()) co_return fail(Code::kCancelled, "cancelled");
   const CallWatchBinding binding(watch, [&] { builders->cancel(*batch); });
-  Fd source(fcntl(picture.bytes.get(), F_DUPFD_CLOEXEC, 0));
-  if (!source.valid()) co_return std::unexpected(system_error("handing a picture to a builder", errno));
-  auto drawn = co_await builders->prepare(std::move(source), wish, batch);
+  const std::function<PictureSource()> source = [&picture]() -> PictureSource {
+    Fd duplicate(fcntl(picture.bytes.get(), F_DUPFD_CLOEXEC, 0));
+    if (!duplicate.valid())
+      return std::unexpected(system_error("handing it to the process that decodes it", errno).message);
+    return duplicate;
+  };
+  auto drawn = co_await builders->prepare(source, wish, batch);
   if (batch->cancelled) co_return fail(Code::kCancelled, "cancelled");
-  if (!drawn) co_return fail(Code::kInternal, "a picture can't be drawn: " + drawn.error());
+  if (!drawn) co_return fail(Code::kLimit, "a picture can't be drawn on this terminal: " + drawn.error());
   co_return *std::move(drawn);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/quote.h"
@@ -190,6 +191,54 @@ TEST_F(SeeTest, results_take_turns_and_only_their_own_time_counts) {  // spec: R
   }
 }
 
+// Open files of this process whose names end so.
+size_t open_files(std::string_view name_end) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    count += std::filesystem::read_symlink(entry.path(), gone).native().ends_with(name_end) ? 1 : 0;
+  }
+  return count;
+}
+
+TEST_F(SeeTest, results_that_wait_hold_no_files) {  // spec: R5
+  make_node(300ms);
+  const std::string inlined = R"({"type":"image","data":"iVBORw0KGgo="})";
+  std::vector<std::string> blocks(10, link("silent"));
+  blocks.insert(blocks.end(), 10, inlined);
+  const CallRecord record = answered(blocks);
+  size_t ended = 0;
+  size_t shown = 0;
+  for (int i = 0; i < 8; ++i) {
+    asio::co_spawn(io_, node_->see(record, trees_, {}, nullptr),
+                   [&](const std::exception_ptr&, Result<std::vector<SeenBlock>> seen) {
+                     ++ended;
+                     for (const SeenBlock& block : *seen) shown += block.picture ? 1 : 0;
+                   });
+  }
+  io_.run_for(100ms);
+  EXPECT_EQ(ended, 0U);
+  EXPECT_LE(open_files("silent.png") + open_files("subako-inline-picture (deleted)"),
+            limits::kPictureBuilders);
+  run_until([&] { return ended == 8; });
+  EXPECT_EQ(shown, 0U) << "those that are silent take the time of the others of their result";
+}
+
+TEST_F(SeeTest, what_is_no_picture_any_more_when_its_turn_comes_is_a_note) {  // spec: R3, R5
+  make_node(300ms);
+  std::optional<Result<std::vector<SeenBlock>>> end;
+  const CallRecord two = answered({link("silent"), link("silent")});
+  asio::co_spawn(io_, node_->see(two, trees_, {}, nullptr), [](const std::exception_ptr&, auto) {});
+  io_.run_for(50ms);
+  const CallRecord one = answered({link("good")});
+  asio::co_spawn(io_, node_->see(one, trees_, {}, nullptr),
+                 [&](const std::exception_ptr&, auto result) { end.emplace(std::move(result)); });
+  io_.run_for(50ms);
+  ASSERT_EQ(unlink((folder_.path() + "/good.png").c_str()), 0);
+  run_until([&] { return end.has_value(); });
+  EXPECT_EQ((*end)->at(0).block.text, "[picture not shown: volume:///tmp/good.png: there is no such file]");
+}
+
 TEST_F(SeeTest, the_first_20_pictures_are_shown) {  // spec: L8, R4
   std::vector<std::string> blocks;
   for (int i = 0; i < 10; ++i) {
@@ -231,12 +280,18 @@ TEST_F(SeeTest, a_link_is_a_picture_by_its_bytes) {  // spec: R2, R4
             "[picture not shown: volume:///tmp/text.png: its bytes are no PNG, JPEG, GIF or WebP]");
 }
 
-TEST_F(SeeTest, a_model_that_reads_no_pictures_gets_notes) {  // spec: R2
-  const auto seen = see({link("good"), R"({"type":"image","data":"iVBORw0KGgo="})"}, {.reads_images = false});
-  ASSERT_EQ(seen.size(), 2U);
+TEST_F(SeeTest, a_model_that_reads_no_pictures_gets_notes_and_people_see_them) {  // spec: R2, R4
+  const auto seen =
+      see({link("good"), R"({"type":"image","data":"iVBORw0KGgo="})", link("segv")}, {.reads_images = false});
+  ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].block.text, "[picture not shown: volume:///tmp/good.png: the model reads no pictures]");
   EXPECT_EQ(seen[1].block.text, "[picture not shown: the model reads no pictures]");
-  EXPECT_FALSE(seen[0].picture || seen[1].picture);
+  for (const size_t i : {0, 1}) {
+    EXPECT_EQ(seen[i].block.kind, Kind::kNote);
+    EXPECT_TRUE(seen[i].picture);
+  }
+  EXPECT_TRUE(seen[2].block.text.contains("could not be decoded")) << seen[2].block.text;
+  EXPECT_FALSE(seen[2].picture);
 }
 
 TEST_F(SeeTest, a_cancel_ends_it_at_once) {  // spec: C12
