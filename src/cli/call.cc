@@ -210,7 +210,8 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
 
   auto volume = open_volume(options.volume, options.data, (*session)->scratch());
   if (!volume) return report(volume.error());
-  if (auto made = make_picture_folder(inputs.pictures); !made) return report(made.error());
+  const auto folder = open_picture_folder(inputs.pictures);
+  if (!folder) return report(folder.error());
   volume->trees.skills = std::move(inputs.skills);
   core::CallRequest request;
   request.package = &package;
@@ -220,7 +221,7 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
   request.trees = &volume->trees;
   const auto record = (*session)->call(std::move(request), progress);
   if (!record) return report(record.error());
-  const auto seen = see_call(**session, *record, volume->trees, inputs.pictures, terminal, progress);
+  const auto seen = see_call(**session, *record, volume->trees, inputs.pictures, *folder, terminal, progress);
   // Before anything is written: a reader that doesn't read holds us up, and a signal must end us then.
   volume->temporary.reset();
   session->reset();

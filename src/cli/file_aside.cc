@@ -1,7 +1,6 @@
 #include "cli/file_aside.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,16 +8,21 @@
 #include <cstdio>
 
 #include "base/quote.h"
+#include "base/random.h"
 
 namespace subako::cli {
 
-FileAside::FileAside(std::string path) : path_(std::move(path)), aside_(path_ + ".XXXXXX") {
-  file_ = Fd(mkostemp(aside_.data(), O_CLOEXEC));
+FileAside::FileAside(int folder, std::string name, std::string shown)
+    : folder_(folder),
+      name_(std::move(name)),
+      aside_(name_ + Ids().next("").substr(0, 9)),
+      shown_(std::move(shown)) {
+  file_ = Fd(openat(folder_, aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   error_ = file_.valid() ? 0 : errno;
 }
 
 FileAside::~FileAside() {
-  if (file_.valid()) (void)unlink(aside_.c_str());
+  if (file_.valid()) (void)unlinkat(folder_, aside_.c_str(), 0);
 }
 
 Fd FileAside::duplicate() const {
@@ -29,8 +33,8 @@ Result<void> FileAside::put_in_place() {
   const mode_t mask = umask(0);
   (void)umask(mask);
   if (fchmod(file_.get(), 0666 & ~mask) != 0 || fsync(file_.get()) != 0 ||
-      rename(aside_.c_str(), path_.c_str()) != 0) {
-    return std::unexpected(system_error("writing " + one_line(path_), errno));
+      renameat(folder_, aside_.c_str(), folder_, name_.c_str()) != 0) {
+    return std::unexpected(system_error("writing " + one_line(shown_), errno));
   }
   file_.reset();
   return {};

@@ -11,7 +11,9 @@ namespace subako::cli {
 
 class FileAside {
  public:
-  explicit FileAside(std::string path);
+  // `name` in `folder`, which stays open; AT_FDCWD: wherever `name`, a path, leads. `shown` is what people
+  // call it.
+  FileAside(int folder, std::string name, std::string shown);
   FileAside(const FileAside&) = delete;
   FileAside& operator=(const FileAside&) = delete;
   ~FileAside();
@@ -22,8 +24,10 @@ class FileAside {
   [[nodiscard]] Result<void> put_in_place();
 
  private:
-  std::string path_;
+  int folder_;
+  std::string name_;
   std::string aside_;
+  std::string shown_;
   Fd file_;
   int error_ = 0;
 };

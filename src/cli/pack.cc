@@ -1,4 +1,6 @@
 // subako pack: a folder as a .tar.gz whose bytes depend on nothing but its files.
+#include <fcntl.h>
+
 #include <cerrno>
 #include <filesystem>
 
@@ -38,7 +40,7 @@ Exit pack(const PackOptions& options, const Terminal& terminal) {
   if (!target) return report(target.error());
   auto session = Session::open(terminal, Session::Cache::kNone);
   if (!session) return report(session.error());
-  FileAside file(*target);
+  FileAside file(AT_FDCWD, *target, *target);
   if (file.error() != 0) return report(system_error("writing " + one_line(options.out), file.error()));
   Fd duplicate = file.duplicate();
   if (!duplicate.valid()) return report(system_error("writing " + one_line(options.out), errno));

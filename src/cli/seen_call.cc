@@ -20,28 +20,30 @@ std::string_view environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-Result<void> write_picture(const std::string& path, std::string_view bytes) {
-  FileAside file(path);
-  if (file.error() != 0) return std::unexpected(system_error("writing " + one_line(path), file.error()));
+Result<void> write_picture(int folder, const std::string& name, const std::string& shown,
+                           std::string_view bytes) {
+  FileAside file(folder, name, shown);
+  if (file.error() != 0) return std::unexpected(system_error("writing " + one_line(shown), file.error()));
   while (!bytes.empty()) {
     const ssize_t n = write(file.fd(), bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) return std::unexpected(system_error("writing " + one_line(path), errno));
+    if (n < 0 && errno != EINTR) return std::unexpected(system_error("writing " + one_line(shown), errno));
     if (n > 0) bytes.remove_prefix(static_cast<size_t>(n));
   }
   return file.put_in_place();
 }
 
 // 1.png, 2.jpg, ... by the place among the pictures that are shown.
-Result<void> save(Session& session, const std::string& folder, SeenCall& call) {
+Result<void> save(Session& session, const PictureFolder& folder, SeenCall& call) {
   size_t number = 0;
   for (SeenLine& line : call.lines) {
     if (!line.seen.picture) continue;
     if (session.cancelled()) return fail(Code::kCancelled, "cancelled");
     const core::ShownPicture& picture = *line.seen.picture;
-    const std::string path = folder + (folder.ends_with('/') ? "" : "/") + std::to_string(++number) + "." +
-                             std::string(protocol::picture_extension(picture.format));
+    const std::string name =
+        std::to_string(++number) + "." + std::string(protocol::picture_extension(picture.format));
+    const std::string path = folder.name + (folder.name.ends_with('/') ? "" : "/") + name;
     TRY(const std::string bytes, core::bytes_of(picture));
-    if (auto written = write_picture(path, bytes); !written) {
+    if (auto written = write_picture(folder.opened.get(), name, path, bytes); !written) {
       call.not_saved = std::move(written).error();
       break;
     }
@@ -91,21 +93,22 @@ Result<PictureOptions> picture_options(const CallOptions& options) {
   return out;
 }
 
-Result<void> make_picture_folder(const PictureOptions& options) {
-  if (!options.folder) return {};
+Result<std::optional<PictureFolder>> open_picture_folder(const PictureOptions& options) {
+  if (!options.folder) return std::nullopt;
   const std::string shown = one_line(*options.folder);
   if (mkdir(options.folder->c_str(), 0777) != 0 && errno != EEXIST)
     return std::unexpected(system_error("making the folder for pictures, " + shown, errno));
-  const Fd folder(open(options.folder->c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Fd folder(open(options.folder->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid())
     return std::unexpected(system_error("opening the folder for pictures, " + shown, errno));
   if (faccessat(folder.get(), ".", W_OK | X_OK, AT_EACCESS) != 0)
     return std::unexpected(system_error("writing to the folder for pictures, " + shown, errno));
-  return {};
+  return PictureFolder{*options.folder, std::move(folder)};
 }
 
 Result<SeenCall> see_call(Session& session, const core::CallRecord& record, const core::Trees& trees,
-                          const PictureOptions& options, const Terminal& terminal, Progress& progress) {
+                          const PictureOptions& options, const std::optional<PictureFolder>& folder,
+                          const Terminal& terminal, Progress& progress) {
   SeenCall call;
   if (!std::holds_alternative<protocol::Answered>(record.outcome)) {
     for (protocol::ViewBlock& block : core::view_of(record))
@@ -119,7 +122,7 @@ Result<SeenCall> see_call(Session& session, const core::CallRecord& record, cons
     call.lines.push_back({std::move(seen), {}, {}});
   }
   if (!any) return call;
-  if (options.folder) TRY_VOID(save(session, *options.folder, call));
+  if (folder) TRY_VOID(save(session, *folder, call));
   const InlinePictures how = options.draw ? protocol_of(options, terminal) : InlinePictures::kNever;
   // A signal waits while the terminal is asked.
   if (session.cancelled()) return fail(Code::kCancelled, "cancelled");

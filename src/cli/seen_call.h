@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/inline_pictures.h"
 #include "cli/session.h"
@@ -18,10 +19,17 @@ struct PictureOptions {
   std::optional<InlinePictures> inline_as;  // none: as the terminal has it
   bool draw = true;                         // false: nobody looks at text
 };
-// Of what the command line says; wrong words are kInvalid. The folder is made where it is missing: before the
-// call, so that a call isn't made whose pictures can't be saved.
+// Of what the command line says; wrong words are kInvalid.
 [[nodiscard]] Result<PictureOptions> picture_options(const CallOptions& options);
-[[nodiscard]] Result<void> make_picture_folder(const PictureOptions& options);
+
+struct PictureFolder {
+  std::string name;  // as the user wrote it
+  Fd opened;
+};
+// Made where it is missing, and opened; none where none is wanted. Before the call, so that a call isn't made
+// whose pictures can't be saved, and once: it may lie in the Volume, where a guest can put a link in its
+// place.
+[[nodiscard]] Result<std::optional<PictureFolder>> open_picture_folder(const PictureOptions& options);
 
 struct SeenLine {
   core::SeenBlock seen;
@@ -35,6 +43,7 @@ struct SeenCall {
 // `trees` are the call's. kCancelled where a signal came.
 [[nodiscard]] Result<SeenCall> see_call(Session& session, const core::CallRecord& record,
                                         const core::Trees& trees, const PictureOptions& options,
-                                        const Terminal& terminal, Progress& progress);
+                                        const std::optional<PictureFolder>& folder, const Terminal& terminal,
+                                        Progress& progress);
 
 }  // namespace subako::cli

@@ -290,6 +290,20 @@ def test_saving_replaces_files_and_follows_no_link(view, tmp_path):
     assert (out / "1.png").read_bytes() == png(3, 3) and (out / "2.png").read_bytes() == png(4, 4)
 
 
+def test_a_guest_that_swaps_the_folder_by_a_link_leads_nowhere(subako, volume, tmp_path):  # spec: R4
+    out = volume / "tmp" / "out"
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "1.png").write_text("mine")
+    arguments = {"content": [inline(png(3, 3))], "folder": "/volume/tmp/out", "target": "../../outside"}
+    where = ["--volume", volume, "--images", out]
+    run = subako("call", *where, guest("pictures"), "swap_and_say", json.dumps(arguments))
+    assert run.status == 0 and out.is_symlink() and out.resolve() == outside, run
+    assert [path.name for path in outside.iterdir()] == ["1.png"]
+    assert (outside / "1.png").read_text() == "mine"
+    assert (volume / "tmp" / "out.aside" / "1.png").read_bytes() == png(3, 3), "the folder that was opened"
+
+
 def test_a_folder_that_cannot_be_made_is_told_before_the_call(say, tmp_path):
     (tmp_path / "file").touch()
     for folder in (tmp_path / "no" / "where", tmp_path / "file", ""):
