@@ -31,7 +31,7 @@ class Listening {
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
   ~Listening() {
-    if (works_) (void)tcsetattr(terminal_, TCSANOW, &before_);
+    if (works_) (void)tcsetattr(terminal_, TCSAFLUSH, &before_);  // the rest of an answer goes
     (void)pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
   }
   [[nodiscard]] bool works() const { return works_; }

@@ -25,8 +25,10 @@ using Environment = std::function<std::string_view(const char* name)>;  // empty
 
 // Asks the terminal behind standard output whether it draws sixels (DA1), for kAnswerTime at most: kSixel or
 // kNever. Only a terminal in whose foreground we are is asked. Its settings are put back before it returns,
-// and signals wait until then; keys that are typed meanwhile are lost.
-inline constexpr std::chrono::milliseconds kAnswerTime{200};
+// and signals wait until then; keys that are typed meanwhile are lost. An answer that comes later, as over a
+// slow connection, is read by the shell as if it were typed: so the time is long. Only a terminal that never
+// answers takes it all.
+inline constexpr std::chrono::milliseconds kAnswerTime{1000};
 [[nodiscard]] InlinePictures ask_terminal();
 // Is this an answer to DA1 that names sixel (4)? Whatever else was typed may stand around it.
 [[nodiscard]] bool answer_names_sixel(std::string_view answer);

@@ -389,12 +389,14 @@ def test_a_decoder_that_is_killed_costs_its_picture_alone(start, volume):  # spe
 class Terminal:
     """subako on a pseudoterminal, which answers as `answers` says: {question: answer}."""
 
-    def __init__(self, arguments, environment, answers=(), pixels=640, input_of=None):
+    def __init__(self, arguments, environment, answers=(), pixels=640, answers_after=0.0, under=()):
         self.pid, self.master = pty.fork()
         if self.pid == 0:
-            os.execve(SUBAKO, [str(SUBAKO), *map(str, arguments)], environment)
+            command = [*under, str(SUBAKO), *map(str, arguments)]
+            os.execvpe(command[0], command, environment)
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, pixels, 384))
         self.answers = dict(answers)
+        self.answers_after = answers_after
         self.output = b""
 
     def read(self, seconds=0.05):
@@ -408,8 +410,14 @@ class Terminal:
         self.output += piece
         for question, answer in self.answers.items():
             if question in piece:
+                time.sleep(self.answers_after)
                 os.write(self.master, answer)
         return bool(piece)
+
+    def read_until(self, words, seconds=20):
+        deadline = time.monotonic() + seconds * SLOWDOWN
+        while words not in self.output:
+            assert time.monotonic() < deadline and self.read(), self.output[-2000:]
 
     def finish(self, seconds=30):
         deadline = time.monotonic() + seconds * SLOWDOWN
@@ -422,12 +430,13 @@ class Terminal:
 
 @pytest.fixture
 def on_terminal(environment, volume):
-    def run(*blocks, term, options=(), answers=(), pixels=640, **variables):
+    def run(*blocks, term, options=(), answers=(), pixels=640, answers_after=0.0, **variables):
         terminal = Terminal(
             ["call", "--volume", volume, *options, guest("pictures"), "say", saying(*blocks)],
             environment | {"TERM": term} | variables,
             answers,
             pixels,
+            answers_after,
         )
         status = terminal.finish()
         assert status == 0, terminal.output
@@ -456,7 +465,7 @@ def test_iterm2_draws_all(on_terminal):
 
 
 def test_sixel_is_asked_for(on_terminal):
-    for _ in range(3):  # the answer must come within 200 ms, and the machine may be busy with others
+    for _ in range(3):  # the answer must come within 1 s, and the machine may be busy with others
         out = on_terminal(inline(png(1280, 20)), term="xterm-256color", answers={b"\x1b[c": b"\x1b[?62;4;22c"})
         if b"\x1bP" in out:
             break
@@ -465,6 +474,16 @@ def test_sixel_is_asked_for(on_terminal):
     sixel = out[begin + 2 : end]
     assert all(0x20 < byte < 0x7F or byte in b"\r\n" for byte in sixel), sixel[:200]
     assert b'"1;1;640;10' in sixel, "as wide as the terminal"
+
+
+def test_an_answer_may_take_its_time(on_terminal):
+    """As over a slow connection: one that came too late would be read by the shell."""
+    for _ in range(3):
+        answers = {b"\x1b[c": b"\x1b[?62;4;22c"}
+        out = on_terminal(inline(png(9, 9)), term="xterm-256color", answers=answers, answers_after=0.5)
+        if b"\x1bP" in out:
+            return
+    assert b"\x1bP" in out, out
 
 
 @pytest.mark.parametrize("answers", [{}, {b"\x1b[c": b"\x1b[?62;22c"}])
@@ -508,31 +527,32 @@ def modes(fd):
     return termios.tcgetattr(fd)[3]
 
 
-def test_the_terminal_is_as_it_was(environment, volume):
-    """Also where it doesn't answer and Ctrl-C comes while it is asked."""
-    for interrupt in (False, True):
-        terminal = Terminal(
-            ["call", "--volume", volume, guest("pictures"), "say", saying(inline(png(3, 3)))],
-            environment | {"TERM": "xterm-256color"},
-        )
-        before = modes(terminal.master)
-        deadline = time.monotonic() + 20 * SLOWDOWN
-        while b"\x1b[c" not in terminal.output and time.monotonic() < deadline:
-            terminal.read()
-        if interrupt:
-            os.write(terminal.master, b"\x03")
-        seen = modes(terminal.master)
-        slave_modes = before
-        while terminal.read():
-            try:
-                slave_modes = modes(terminal.master)
-            except termios.error:
-                break
-        assert slave_modes == before and before & termios.ICANON and before & termios.ECHO, (seen, before)
-        _, status = os.waitpid(terminal.pid, 0)
-        os.close(terminal.master)
-        if not interrupt:
-            assert os.waitstatus_to_exitcode(status) == 0
+@pytest.mark.parametrize(
+    "key, status",
+    [
+        (b"", b"0"),
+        (b"\x03", b"130"),  # Ctrl-C
+        pytest.param(b"\x1c", b"131", marks=pytest.mark.leaves_scratch),  # Ctrl-\
+    ],
+)
+def test_the_terminal_is_as_it_was(environment, volume, key, status):
+    """Also where it doesn't answer and a signal comes while it is asked."""
+    terminal = Terminal(
+        ["call", "--volume", volume, guest("pictures"), "say", saying(inline(png(3, 3)))],
+        environment | {"TERM": "xterm-256color"},
+        # The end of a session's leader would put back the settings, too.
+        under=["sh", "-c", 'ulimit -c 0; trap : INT QUIT; "$@"; echo "ended: $?"; read line', "sh"],
+    )
+    before = modes(terminal.master)
+    assert before & termios.ICANON and before & termios.ECHO
+    terminal.read_until(b"\x1b[c")
+    asked = modes(terminal.master)
+    assert not asked & termios.ICANON and not asked & termios.ECHO
+    os.write(terminal.master, key)
+    terminal.read_until(b"ended: ")
+    assert modes(terminal.master) == before
+    os.write(terminal.master, b"\n")
+    assert terminal.finish() == 0 and b"ended: " + status in terminal.output, terminal.output
 
 
 def test_ctrl_c_while_a_slow_terminal_is_drawn_on(environment, volume):  # spec: C12
@@ -542,17 +562,16 @@ def test_ctrl_c_while_a_slow_terminal_is_drawn_on(environment, volume):  # spec:
         ["call", "--volume", volume, guest("pictures"), "say", saying(*[link("tmp/a.png")] * 10)],
         environment | {"TERM": "xterm-kitty"},
     )
-    deadline = time.monotonic() + 20 * SLOWDOWN
-    while b"\x1b_G" not in terminal.output and time.monotonic() < deadline:
-        terminal.read()
+    terminal.read_until(b"\x1b_G")
     time.sleep(0.2)  # nobody reads: it waits for the terminal
     began = time.monotonic()
     os.kill(terminal.pid, signal.SIGINT)
-    wait_until(lambda: not children_of_subako() or os.path.exists(f"/proc/{terminal.pid}"), 1)
-    time.sleep(0.15)
     assert terminal.finish() == 130, terminal.output[-200:]
     assert time.monotonic() - began < 2 * SLOWDOWN
     assert len(terminal.output) < 2_000_000
+    last = terminal.output[terminal.output.rindex(b"\x1b_G") :]
+    # Cut, and closed: the words are no part of it.
+    assert last.count(b"\x1b\\") == 1 and last.endswith(b"\x1b\\subako: cancelled\r\n"), last[-200:]
 
 
 # ------------------------------------------------------------------------------------------------ guests of others
