@@ -98,17 +98,19 @@ std::optional<core::PictureWish> wish_for(InlinePictures how, const core::ShownP
                                           TerminalSize size) {
   using As = core::PictureWish::As;
   using protocol::PictureFormat;
+  As as = As::kPng;
   switch (how) {
     case InlinePictures::kNever:
       return std::nullopt;
     case InlinePictures::kKitty:
       if (picture.format == PictureFormat::kPng) return std::nullopt;
-      return core::PictureWish{.as = As::kPng};
+      break;
     case InlinePictures::kIterm2:
       // mintty and older systems know no WebP.
       if (picture.format != PictureFormat::kWebp) return std::nullopt;
-      return core::PictureWish{.as = As::kPng};
+      break;
     case InlinePictures::kSixel:
+      as = As::kSixel;
       break;
   }
   const uint64_t most =
@@ -116,7 +118,7 @@ std::optional<core::PictureWish> wish_for(InlinePictures how, const core::ShownP
   uint64_t longest = std::max(picture.width, picture.height);
   if (picture.width > most) longest = longest * most / picture.width;
   return core::PictureWish{
-      .as = As::kSixel,
+      .as = as,
       .longest_side = static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, limits::kPictureSide))};
 }
 

@@ -39,7 +39,7 @@ struct TerminalSize {
   uint32_t pixels = 0;  // across; 0: unknown
 };
 
-// As what a picture is to be sent; none: as it is.
+// As what a picture is to be sent, no wider than the terminal; none: as it is, and the terminal scales it.
 [[nodiscard]] std::optional<core::PictureWish> wish_for(InlinePictures how, const core::ShownPicture& picture,
                                                         TerminalSize size);
 // The escape sequences that draw it. `bytes` are the picture's, as wish_for() has it.

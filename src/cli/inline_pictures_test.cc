@@ -89,6 +89,11 @@ TEST(InlinePictures, each_protocol_gets_what_it_shows) {
     const auto wish = wish_for(kSixel, picture(PictureFormat::kPng, width, height), {80, pixels});
     EXPECT_EQ(wish->as, As::kSixel);
     EXPECT_EQ(wish->longest_side, longest) << width << " × " << height;
+    // A PNG of its making has no more pixels than the terminal shows.
+    const auto png = wish_for(kKitty, picture(PictureFormat::kJpeg, width, height), {80, pixels});
+    EXPECT_EQ(png->longest_side, longest) << width << " × " << height;
+    EXPECT_EQ(wish_for(kIterm2, picture(PictureFormat::kWebp, width, height), {80, pixels})->longest_side,
+              longest);
   }
 }
 
