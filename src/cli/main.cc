@@ -117,7 +117,8 @@ class CommandLine {
     command
         .add_option(
             "--images", call_.images,
-            "Save the pictures that people see in this folder (made where missing), as 1.png, 2.jpg, ...")
+            "Save the pictures that people see in this folder (made where missing), as 1.png, 2.jpg, ...; "
+            "files of an earlier call stay, but for those of the same name")
         ->type_name("DIR");
     command
         .add_option("--show-images", call_.show_images,
