@@ -154,20 +154,27 @@ Exit tell_record(const core::CallRecord& record, const SeenCall& seen, const Ter
   if (const auto* crash = std::get_if<protocol::Crash>(&record.outcome)) tell_crash(*crash, terminal.colour);
   const Exit status = status_of(record);
   if (status == Exit::kCancelled) return status;
-  std::vector<OutputPiece> pieces(1);
-  bool drawn = false;
+  std::string text;
+  std::optional<DrawnOutput> out;  // from the first picture that is drawn
   for (const SeenLine& line : seen.lines) {
-    std::string text = line.seen.block.text;
-    if (!line.file.empty()) text += " saved as " + line.file;
-    if (terminal.out) text = utf8::escape_for_people(text);
-    if (!text.ends_with('\n')) text += "\n";
-    pieces.back().text += text;
-    if (line.drawing.empty()) continue;
-    drawn = true;
-    pieces.push_back({line.drawing, true});
-    pieces.emplace_back();
+    std::string words = line.seen.block.text;
+    if (!line.file.empty()) words += " saved as " + line.file;
+    if (terminal.out) words = utf8::escape_for_people(words);
+    if (!words.ends_with('\n')) words += "\n";
+    text += words;
+    if (!line.drawn) continue;
+    auto drawing = drawing_of(line, seen.how, terminal);
+    if (!drawing) {
+      say_error(drawing.error().message);
+      continue;
+    }
+    if (!out) out.emplace();
+    if (!out->text(text) || !out->drawing(*drawing)) break;
+    text.clear();
   }
-  return drawn ? write_drawn(pieces, status) : write_out(pieces.front().text, status);
+  if (!out) return write_out(text, status);
+  (void)out->text(text);
+  return out->exit(status);
 }
 
 struct Inputs {

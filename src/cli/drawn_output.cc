@@ -7,11 +7,9 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <string_view>
+#include <string>
 
-#include "base/fd.h"
 #include "cli/inline_pictures.h"
 #include "cli/terminal.h"
 
@@ -20,31 +18,6 @@ namespace subako::cli {
 namespace {
 
 constexpr int kLastWordMs = 100;  // for a terminal to take the end of a sequence
-
-// The signals that ask us to end, as a descriptor. Those that came and weren't asked for are dropped with it.
-class AskedToEnd {
- public:
-  AskedToEnd() {
-    sigset_t asked;
-    sigemptyset(&asked);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&asked, number);
-    (void)pthread_sigmask(SIG_BLOCK, &asked, &before_);
-    fd_ = Fd(signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-  AskedToEnd(const AskedToEnd&) = delete;
-  AskedToEnd& operator=(const AskedToEnd&) = delete;
-  ~AskedToEnd() {
-    signalfd_siginfo one{};
-    while (fd_.valid() && read(fd_.get(), &one, sizeof one) > 0) {
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  [[nodiscard]] int fd() const { return fd_.get(); }
-
- private:
-  sigset_t before_{};
-  Fd fd_;
-};
 
 enum class End { kWritten, kAsked, kFailed };  // kFailed: errno tells
 
@@ -66,46 +39,58 @@ End write_piece(int terminal, int asked, std::string_view text, size_t& written)
   return End::kWritten;
 }
 
-Exit cancelled(int terminal, bool in_sequence) {
+void end_sequence(int terminal) {
   pollfd ready{terminal, POLLOUT, 0};
-  if (in_sequence && poll(&ready, 1, kLastWordMs) == 1)
-    (void)!write(terminal, kEndOfSequence.data(), kEndOfSequence.size());
-  say_error("cancelled");
-  return Exit::kCancelled;
-}
-
-Exit failed(int error, Exit otherwise) {
-  if (error == EPIPE || error == EIO) return otherwise;  // the reader, or the terminal, is gone
-  say_error(std::string("writing to standard output: ") + std::strerror(error));
-  return Exit::kFault;
+  if (poll(&ready, 1, kLastWordMs) == 1)
+    (void)!::write(terminal, kEndOfSequence.data(), kEndOfSequence.size());
 }
 
 }  // namespace
 
-Exit write_drawn(const std::vector<OutputPiece>& pieces, Exit otherwise) {
+DrawnOutput::DrawnOutput() {
+  if (isatty(STDOUT_FILENO) != 1) return;
   // An open file of its own: making standard output itself non-blocking would make it so for all who share
   // it.
-  const Fd terminal(isatty(STDOUT_FILENO) == 1
-                        ? open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-                        : -1);
-  if (!terminal.valid()) {
-    std::string all;
-    for (const OutputPiece& piece : pieces) all += piece.text;
-    return write_out(all, otherwise);
+  terminal_ = Fd(open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!terminal_.valid()) return;
+  sigset_t asked;
+  sigemptyset(&asked);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&asked, number);
+  (void)pthread_sigmask(SIG_BLOCK, &asked, &mask_before_);
+  asked_ = Fd(signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK));
+  // Without it they do what they did before.
+  if (!asked_.valid()) (void)pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+DrawnOutput::~DrawnOutput() {
+  if (!asked_.valid()) return;
+  signalfd_siginfo one{};
+  while (read(asked_.get(), &one, sizeof one) > 0) {
   }
-  const AskedToEnd asked;
-  for (const OutputPiece& piece : pieces) {
-    size_t written = 0;
-    switch (write_piece(terminal.get(), asked.fd(), piece.text, written)) {
-      case End::kWritten:
-        break;
-      case End::kAsked:
-        return cancelled(terminal.get(), piece.drawing && written > 0);
-      case End::kFailed:
-        return failed(errno, otherwise);
-    }
+  (void)pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+bool DrawnOutput::write(std::string_view bytes, bool drawing) {
+  if (over_) return false;
+  if (!terminal_.valid()) {
+    over_ = write_out(bytes, Exit::kAnswered) != Exit::kAnswered;
+    if (over_) instead_ = Exit::kFault;
+    return !over_;
   }
-  return otherwise;
+  size_t written = 0;
+  const End end = write_piece(terminal_.get(), asked_.get(), bytes, written);
+  over_ = end != End::kWritten;
+  if (end == End::kAsked) {
+    if (drawing && written > 0) end_sequence(terminal_.get());
+    say_error("cancelled");
+    instead_ = Exit::kCancelled;
+  }
+  // The terminal that is gone is no failure.
+  if (end == End::kFailed && errno != EPIPE && errno != EIO) {
+    say_error(std::string("writing to standard output: ") + std::strerror(errno));
+    instead_ = Exit::kFault;
+  }
+  return !over_;
 }
 
 }  // namespace subako::cli

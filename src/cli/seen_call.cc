@@ -59,22 +59,30 @@ InlinePictures protocol_of(const PictureOptions& options, const Terminal& termin
   return told ? *told : ask_terminal();
 }
 
+TerminalSize size_of(const Terminal& terminal) {
+  return {static_cast<uint32_t>(terminal.width), terminal.width_pixels};
+}
+
 // A picture that can't be drawn is told of; its line is there all the same.
-Result<std::string> draw(Session& session, const core::ShownPicture& picture, InlinePictures how,
-                         TerminalSize size, Progress& progress) {
-  std::optional<core::ShownPicture> redrawn;
-  if (const auto wish = wish_for(how, picture, size)) {
-    auto made = session.redraw(picture, *wish, progress);
-    if (!made && made.error().code == Code::kCancelled) return std::unexpected(std::move(made).error());
-    if (!made) {
-      say_error(made.error().message);
-      return "";
-    }
-    redrawn = *std::move(made);
+Result<void> prepare_drawing(Session& session, SeenLine& line, InlinePictures how, TerminalSize size,
+                             Progress& progress) {
+  core::ShownPicture& picture = *line.seen.picture;
+  const auto wish = wish_for(how, picture, size);
+  if (!wish) {
+    line.drawn = std::move(picture);
+    line.seen.picture.reset();
+    return {};
   }
-  const core::ShownPicture& shown = redrawn ? *redrawn : picture;
-  TRY(const std::string bytes, core::bytes_of(shown));
-  return drawing(how, shown, bytes, size);
+  auto made = session.redraw(picture, *wish, progress);
+  if (made) {
+    line.drawn = *std::move(made);
+  } else if (made.error().code == Code::kCancelled) {
+    return std::unexpected(std::move(made).error());
+  } else {
+    progress.clear();
+    say_error(made.error().message);
+  }
+  return {};
 }
 
 }  // namespace
@@ -123,16 +131,19 @@ Result<SeenCall> see_call(Session& session, const core::CallRecord& record, cons
   }
   if (!any) return call;
   if (folder) TRY_VOID(save(session, *folder, call));
-  const InlinePictures how = options.draw ? protocol_of(options, terminal) : InlinePictures::kNever;
+  call.how = options.draw ? protocol_of(options, terminal) : InlinePictures::kNever;
   // A signal waits while the terminal is asked.
   if (session.cancelled()) return fail(Code::kCancelled, "cancelled");
-  if (how == InlinePictures::kNever) return call;
-  const TerminalSize size{static_cast<uint32_t>(terminal.width), terminal.width_pixels};
+  if (call.how == InlinePictures::kNever) return call;
   for (SeenLine& line : call.lines) {
-    if (!line.seen.picture) continue;
-    TRY(line.drawing, draw(session, *line.seen.picture, how, size, progress));
+    if (line.seen.picture) TRY_VOID(prepare_drawing(session, line, call.how, size_of(terminal), progress));
   }
   return call;
+}
+
+Result<std::string> drawing_of(const SeenLine& line, InlinePictures how, const Terminal& terminal) {
+  TRY(const std::string bytes, core::bytes_of(*line.drawn));
+  return drawing(how, *line.drawn, bytes, size_of(terminal));
 }
 
 }  // namespace subako::cli

@@ -33,11 +33,12 @@ struct PictureFolder {
 
 struct SeenLine {
   core::SeenBlock seen;
-  std::string file;     // where the picture was saved; empty: it wasn't
-  std::string drawing;  // what draws it; empty: nothing does
+  std::string file;                         // where the picture was saved; empty: it wasn't
+  std::optional<core::ShownPicture> drawn;  // the picture as the terminal takes it, where it is to be drawn
 };
 struct SeenCall {
   std::vector<SeenLine> lines;
+  InlinePictures how = InlinePictures::kNever;  // they are drawn
   std::optional<Error> not_saved;  // the first picture that couldn't be saved; none was tried after it
 };
 // `trees` are the call's. kCancelled where a signal came.
@@ -45,5 +46,9 @@ struct SeenCall {
                                         const core::Trees& trees, const PictureOptions& options,
                                         const std::optional<PictureFolder>& folder, const Terminal& terminal,
                                         Progress& progress);
+// The escape sequences that draw a line's picture: made when they are written, as a result's pictures have
+// 200 MiB.
+[[nodiscard]] Result<std::string> drawing_of(const SeenLine& line, InlinePictures how,
+                                             const Terminal& terminal);
 
 }  // namespace subako::cli
