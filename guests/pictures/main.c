@@ -1,5 +1,5 @@
-// Answers what it is told to: results with pictures, links to pictures, and what only claims to be one. Or puts
-// a link in the place of a folder first.
+// Answers what it is told to: results with pictures, links to pictures, and what only claims to be one. Or
+// puts a link in the place of a folder first.
 #include <errno.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ static void swap_and_say(const mcp_request* request) {
 int main(void) {
   static const mcp_tool tools[] = {
       {"say", "Answers with these blocks, byte for byte.",
-       "{\"type\":\"object\",\"properties\":{\"content\":{\"type\":\"array\"}},\"required\":[\"content\"]}", say},
+       "{\"type\":\"object\",\"properties\":{\"content\":{\"type\":\"array\"}},\"required\":[\"content\"]}",
+       say},
       {"swap_and_say", "As say, once `folder` is a link to `target`.", "{\"type\":\"object\"}", swap_and_say},
   };
   return mcp_serve(tools, sizeof tools / sizeof *tools);
