@@ -543,12 +543,13 @@ TEST(ModuleCachePlace, is_named_by_the_environment) {
     const char* home;
     const char* path;  // null: none
   };
-  for (const Row& row : {Row{nullptr, nullptr, "/h", "/h/.cache/subako/modules"},
-                         Row{nullptr, "/x", "/h", "/x/subako/modules"},
-                         Row{nullptr, "relative", "/h", "/h/.cache/subako/modules"},
-                         Row{nullptr, "", "/h", "/h/.cache/subako/modules"}, Row{"/c", "/x", "/h", "/c"},
-                         Row{"c", "/x", "/h", "c"}, Row{"", "/x", "/h", nullptr},
-                         Row{nullptr, nullptr, nullptr, nullptr}, Row{nullptr, nullptr, "", nullptr}}) {
+  // A home that isn't there is Debian's word for none.
+  for (const Row& row :
+       {Row{nullptr, nullptr, "/usr", "/usr/.cache/subako/modules"}, Row{nullptr, "/x", "/usr", "/x/subako/modules"},
+        Row{nullptr, "relative", "/usr", "/usr/.cache/subako/modules"}, Row{nullptr, "", "/usr", "/usr/.cache/subako/modules"},
+        Row{"/c", "/x", "/usr", "/c"}, Row{"c", "/x", "/usr", "c"}, Row{"", "/x", "/usr", nullptr},
+        Row{nullptr, nullptr, nullptr, nullptr}, Row{nullptr, nullptr, "", nullptr},
+        Row{nullptr, nullptr, "/nonexistent", nullptr}, Row{nullptr, nullptr, "/etc/passwd", nullptr}}) {
     set("SUBAKO_CACHE_DIR", row.named);
     set("XDG_CACHE_HOME", row.xdg);
     set("HOME", row.home);
