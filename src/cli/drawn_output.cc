@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -39,7 +40,9 @@ End write_piece(int terminal, int asked, std::string_view text, size_t& written)
   return End::kWritten;
 }
 
+// What a terminal that is slow hasn't taken yet is dropped, so that there is room.
 void end_sequence(int terminal) {
+  (void)tcflush(terminal, TCOFLUSH);
   pollfd ready{terminal, POLLOUT, 0};
   if (poll(&ready, 1, kLastWordMs) == 1)
     (void)!::write(terminal, kEndOfSequence.data(), kEndOfSequence.size());
