@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
+#include <boost/system/system_error.hpp>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -202,7 +203,12 @@ Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal, Cache c
   options.guests_per_worker = 1;
   if (cache == Cache::kUsed) options.cache = open_cache();
   TRY(core::Scratch scratch, core::Scratch::create(core::Scratch::default_parent()));
-  return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
+  try {
+    return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
+  } catch (const boost::system::system_error& error) {
+    // The loop's own descriptors; Asio has no other way to tell.
+    return fail(Code::kUnavailable, "starting: " + error.code().message() + "; is the limit of open files (ulimit -n) very low?");
+  }
 }
 
 }  // namespace subako::cli

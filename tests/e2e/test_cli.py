@@ -1,6 +1,7 @@
 """The command line itself: help, versions, wrong words, completion, doctor."""
 
 import re
+import resource
 import subprocess
 
 import pytest
@@ -140,3 +141,13 @@ def test_missing_child_is_said_plainly(tmp_path):
 def test_temporary_folder_that_is_not_there_is_said_plainly(subako, tmp_path):
     run = subako("call", guest("greet"), "greet", '{"name":"Ada"}', env={"TMPDIR": str(tmp_path / "nowhere")})
     assert run.status in (3, 4) and "nowhere" in run.stderr, run
+
+
+@pytest.mark.parametrize("files", [8, 10, 12, 16, 24])
+def test_few_descriptors_are_told_in_a_sentence(start, files):
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    process = start("call", guest("greet"), "greet", preexec_fn=few, text=True)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 4 and stdout == "", (stdout, stderr)
+    assert stderr.startswith("subako: ") and "Too many open files" in stderr and "bug" not in stderr, stderr
+    assert len(stderr.splitlines()) == 1, stderr
