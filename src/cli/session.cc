@@ -51,6 +51,11 @@ bool can_write(int fd) {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
 }
 
+bool failed_by_us(const core::CallRecord& record) {
+  const auto* crash = std::get_if<protocol::Crash>(&record.outcome);
+  return crash != nullptr && crash->cause == protocol::Cause::kHost;
+}
+
 class LiveSession final : public Session {
  public:
   LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
@@ -96,6 +101,8 @@ class LiveSession final : public Session {
     pump.finish([&drained] { drained = true; });
     while (!drained && !signalled_ && io_.run_one() > 0) {
     }
+    // Who asked for the end got it, though the worker had to be killed for it.
+    if (record && signalled_ && failed_by_us(*record)) record->outcome = protocol::WasCancelled{};
     return record;
   }
 

@@ -73,6 +73,14 @@ def test_two_signals_within_a_moment_are_one(start):
     process.wait(timeout=10 * SLOWDOWN)
 
 
+def test_a_worker_that_does_not_hear_of_it_is_ended(start):
+    process = start_holding(start, "spin")
+    for child in descendants(process.pid):
+        os.kill(child, signal.SIGSTOP)
+    assert seconds_to_end(process, signal.SIGINT) < 2 * SLOWDOWN
+    assert process.returncode == 130
+
+
 def test_signal_during_the_check_of_a_package(start):  # spec: C12
     process = start("call", guest("hostile/u1_spins"), "misbehave")
     wait_until(lambda: children_of_subako(process.pid), 5, "the start of a child")
