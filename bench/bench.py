@@ -76,10 +76,10 @@ class Bench:
         child = self.build / "bin" / "subako-child"
         return json.loads(output_of(bench, child, package, tool, arguments, str(self.seconds), str(at_once)))
 
-    def in_turn(self, *measures):
+    def in_turn(self, *measures, rounds=None):
         """Medians of `rounds` runs of each, in turn."""
         results = [[] for _ in measures]
-        for _ in range(self.rounds):
+        for _ in range(rounds or self.rounds):
             for measure, figures in zip(measures, results):
                 figures.append(measure())
         return [statistics.median(figures) for figures in results]
@@ -175,7 +175,7 @@ class Bench:
             )
             return (time.perf_counter() - begin) * 1000
 
-        mine, other = self.in_turn(ours, theirs)
+        mine, other = self.in_turn(ours, theirs, rounds=min(3, self.rounds))
         self.row(f"{package.name}: compile phase of check / wasmtime compile", mine, other, "ms", 1.1, "low")
 
     def held(self, package, tool, arguments):
@@ -207,8 +207,8 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path, help="where the figures go, too")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each measurement, in turn; medians count")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each run that counts calls")
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each measurement, in turn; medians count (of compiling 3 at most)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each run that counts calls")
     parser.add_argument("--only", choices=["calls", "workers", "command", "compile", "held"], help="one kind of measurement")
     return parser.parse_args()
 
