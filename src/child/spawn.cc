@@ -172,6 +172,15 @@ Result<void> read_report(int report, const std::string& executable) {
 
 }  // namespace
 
+bool over_cpu(const ExitStatus& status, std::chrono::seconds limit) {
+  return status.signal == SIGXCPU || (status.signal == SIGKILL && status.cpu >= limit);
+}
+
+bool over_memory(const ExitStatus& status, uint64_t limit) {
+  const bool large = status.peak_resident_bytes > limit / 2;
+  return status.code == kExitOutOfMemory || (status.signal == SIGABRT && large);
+}
+
 std::string exit_sentence(const ExitStatus& status) {
   if (!status.known) return "ended, but how is unknown (something else waited for it)";
   if (status.signal == SIGXCPU) return "passed its limit of CPU time";

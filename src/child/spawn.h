@@ -43,6 +43,11 @@ struct ExitStatus {
   uint64_t peak_resident_bytes = 0;
 };
 
+// Did it end for a limit that it was started with? Where it ignores SIGXCPU, the kernel kills it a second later. Where memory
+// can't be had it says so or aborts; so does a bug, but with little memory in use.
+[[nodiscard]] bool over_cpu(const ExitStatus& status, std::chrono::seconds limit);
+[[nodiscard]] bool over_memory(const ExitStatus& status, uint64_t limit);
+
 // Completes "the worker ": "exited with status 3", "was killed by signal 11 (Segmentation fault)", "passed
 // its limit of CPU time". Nothing may follow but the end of the sentence.
 [[nodiscard]] std::string exit_sentence(const ExitStatus& status);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/quote.h"
 #include "cli/file_aside.h"
@@ -14,11 +13,6 @@
 namespace subako::cli {
 
 namespace {
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 Result<void> write_picture(int folder, const std::string& name, const std::string& shown,
                            std::string_view bytes) {

@@ -31,12 +31,12 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
+}  // namespace
+
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
-
-}  // namespace
 
 void open_standard_streams() {
   for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {

@@ -10,6 +10,9 @@
 
 namespace subako::cli {
 
+// A variable of the environment; one that isn't there is empty.
+[[nodiscard]] std::string_view environment(const char* name);
+
 // So that no file that is opened later becomes a standard stream.
 void open_standard_streams();
 

@@ -69,23 +69,15 @@ std::unexpected<Error> misbehaved(const std::string& how) {
   return fail(Code::kInternal, "the builder process " + how + " and was ended");
 }
 
-// Where it ignores SIGXCPU, the kernel kills it a second later.
-bool over_cpu(const child::ExitStatus& status, const NodeOptions& options) {
-  return status.signal == SIGXCPU || (status.signal == SIGKILL && status.cpu >= options.builder_cpu);
-}
-
 // A builder that ended by itself, without its last word.
 Result<BuilderWord> judge_end(const child::ExitStatus& status, const Words& words,
                               const NodeOptions& options) {
-  if (over_cpu(status, options)) {
+  if (child::over_cpu(status, options.builder_cpu)) {
     return over(std::string(words.doing) + " took more than " + std::to_string(options.builder_cpu.count()) +
                     " s of CPU time and was stopped",
                 words.hint);
   }
-  // Where memory can't be had the compiler aborts; so does a bug, but with little memory in use.
-  const bool large = status.peak_resident_bytes > limits::kBuilderMemoryBytes / 2;
-  if (status.code == child::kExitOutOfMemory || (status.signal == SIGABRT && large))
-    return over_memory(words);
+  if (child::over_memory(status, limits::kBuilderMemoryBytes)) return over_memory(words);
   // Nothing in the bundle sends this: somebody else did, mostly the kernel.
   if (status.signal == SIGKILL)
     return fail(Code::kUnavailable, "the builder was killed; the machine may be out of memory: try again");

@@ -1,6 +1,5 @@
 #include "core/module_cache.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -22,6 +21,7 @@
 
 #include "base/random.h"
 #include "base/write_all.h"
+#include "core/names_in.h"
 #include "core/remove_tree.h"
 
 namespace subako::core {
@@ -210,19 +210,6 @@ Result<uint64_t> write_module(const Aside& aside, const std::string& key, int co
   TRY_VOID(write_all(checksum.get(), checksum_text(key, bytes, sum.value()), kKeeping));
   if (!close_file(checksum)) return failed();
   return bytes;
-}
-
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
-  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (own < 0) return names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(fdopendir(own), &closedir);
-  if (!dir) {
-    close(own);
-    return names;
-  }
-  while (const dirent* entry = readdir(dir.get())) names.emplace_back(entry->d_name);
-  return names;
 }
 
 struct Kept {

@@ -16,6 +16,7 @@
 
 #include "child/envelope.h"
 #include "core/asio.h"
+#include "core/loop_fixture.h"
 #include "core/render.h"
 
 namespace subako::core {
@@ -39,7 +40,7 @@ class Watch : public CallWatch {
   std::string heard;
 };
 
-class NodeTest : public testing::Test {
+class NodeTest : public LoopTest {
  protected:
   NodeTest() : scratch_(*Scratch::create(testing::TempDir())) { child::silence_decoding(); }
 
@@ -62,26 +63,6 @@ class NodeTest : public testing::Test {
     folders_.push_back(*scratch_.make_folder("tree"));
     std::ofstream(folders_.back().path() + "/mark") << mark;
     return folders_.back().path();
-  }
-
-  template <class T>
-  T wait(Task<T> task) {
-    std::optional<T> out;
-    asio::co_spawn(io_, std::move(task), [&](const std::exception_ptr& thrown, T value) {
-      EXPECT_FALSE(thrown);
-      out = std::move(value);
-    });
-    run_until([&] { return out.has_value(); });
-    return *std::move(out);
-  }
-
-  // A loop that once ran out of work stays stopped until it is told to go on.
-  template <class Done>
-  void run_until(Done done) {
-    io_.restart();
-    while (!done() && io_.run_one() > 0) {
-    }
-    EXPECT_TRUE(done()) << "nothing is left to do";
   }
 
   // The text of the bundle says what the builder is to do.
@@ -139,7 +120,6 @@ class NodeTest : public testing::Test {
     return out;
   }
 
-  asio::io_context io_;
   Scratch scratch_;
   std::vector<ScratchFolder> folders_;
   Trees trees_;

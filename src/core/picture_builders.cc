@@ -48,11 +48,10 @@ std::unexpected<std::string> late(const NodeOptions& options) {
 
 // A builder that ended without a word.
 std::unexpected<std::string> judge_end(const child::ExitStatus& status, const NodeOptions& options) {
-  if (status.signal == SIGXCPU || (status.signal == SIGKILL && status.cpu >= options.picture_cpu)) {
+  if (child::over_cpu(status, options.picture_cpu)) {
     return undecodable("it took more than " + std::to_string(options.picture_cpu.count()) + " s of CPU time");
   }
-  const bool large = status.peak_resident_bytes > limits::kPictureMemoryBytes / 2;
-  if (status.code == child::kExitOutOfMemory || (status.signal == SIGABRT && large)) {
+  if (child::over_memory(status, limits::kPictureMemoryBytes)) {
     return undecodable("it needed more than " + std::to_string(limits::kPictureMemoryBytes / limits::kMiB) +
                        " MiB of memory");
   }

@@ -1,6 +1,5 @@
 #include "core/scratch.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/names_in.h"
 #include "core/remove_tree.h"
 
 namespace subako::core {
@@ -27,22 +27,6 @@ constexpr std::string_view kMagic =
 
 Fd open_folder(int parent, const char* name) {
   return Fd(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-std::vector<std::string> entries_in(int folder) {
-  std::vector<std::string> names;
-  const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (own < 0) return names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(fdopendir(own), &closedir);
-  if (!dir) {
-    close(own);
-    return names;
-  }
-  while (const dirent* entry = readdir(dir.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  return names;
 }
 
 bool take_lock(int lock) {
@@ -87,7 +71,7 @@ bool is_half_made(int folder) {
   constexpr time_t kOld = 60;  // seconds
   struct stat s{};
   if (fstat(folder, &s) != 0 || s.st_uid != geteuid() || (s.st_mode & 0777U) != 0700U) return false;
-  if (entries_in(folder) != std::vector<std::string>{kLock}) return false;
+  if (names_in(folder) != std::vector<std::string>{kLock}) return false;
   const Fd lock(openat(folder, kLock, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   return lock.valid() && fstat(lock.get(), &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() && s.st_size == 0 &&
          time(nullptr) - s.st_mtim.tv_sec > kOld && take_lock(lock.get());
@@ -110,7 +94,7 @@ void sweep_one(int parent, const char* name) {
 }
 
 void sweep(int parent) {
-  for (const std::string& name : entries_in(parent)) {
+  for (const std::string& name : names_in(parent)) {
     if (name.size() == kNameBytes && name.starts_with(kPrefix)) sweep_one(parent, name.c_str());
   }
 }

@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "child/envelope.h"
 #include "core/asio.h"
+#include "core/loop_fixture.h"
 #include "core/node.h"
 #include "protocol/json.h"
 
@@ -26,7 +27,7 @@ class Watch : public CallWatch {
   void stderr_arrived(uint64_t, std::string_view) override {}
 };
 
-class SeeTest : public testing::Test {
+class SeeTest : public LoopTest {
  protected:
   SeeTest() : scratch_(*Scratch::create(testing::TempDir())), folder_(*scratch_.make_folder("tmp")) {
     child::silence_decoding();
@@ -58,24 +59,6 @@ class SeeTest : public testing::Test {
     return record;
   }
 
-  template <class T>
-  T wait(Task<T> task) {
-    std::optional<T> out;
-    asio::co_spawn(io_, std::move(task), [&](const std::exception_ptr& thrown, T value) {
-      EXPECT_FALSE(thrown);
-      out = std::move(value);
-    });
-    run_until([&] { return out.has_value(); });
-    return *std::move(out);
-  }
-  template <class Done>
-  void run_until(Done done) {
-    io_.restart();
-    while (!done() && io_.run_one() > 0) {
-    }
-    EXPECT_TRUE(done()) << "nothing is left to do";
-  }
-
   std::vector<SeenBlock> see(const std::vector<std::string>& blocks, SeeOptions options = {}) {
     const CallRecord record = answered(blocks);
     auto seen = wait(node_->see(record, trees_, options, nullptr));
@@ -87,7 +70,6 @@ class SeeTest : public testing::Test {
     return seen.empty() ? "" : seen.at(0).block.text;
   }
 
-  asio::io_context io_;
   Scratch scratch_;
   ScratchFolder folder_;
   Trees trees_;
