@@ -105,8 +105,10 @@ void bench_calls(const std::string& compiled, const Job& job, double seconds) {
   const SystemClock clock;
   worker::CpuClock cpu(clock);
   Ids ids;
+  const auto blocking = must(worker::BlockingThreads::create(limits::kBlockingThreads));
+  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors};
   count(seconds, [&](uint64_t id) {
-    worker::Run run(job.start(id), {}, engine, module, clock, cpu, ids);
+    worker::Run run(job.start(id), {}, module, around);
     while (run.take_turn() == worker::Run::Turn::kAgain) {
     }
     expect(run.take_ended().has_answered());
@@ -217,10 +219,12 @@ void bench_held(const std::string& compiled, const Job& job, size_t guests) {
   const SystemClock clock;
   worker::CpuClock cpu(clock);
   Ids ids;
+  const auto blocking = must(worker::BlockingThreads::create(limits::kBlockingThreads));
+  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors};
   const long before = resident_kib();
   std::vector<std::unique_ptr<worker::Run>> runs;
   for (uint64_t id = 1; id <= guests; ++id) {
-    runs.push_back(std::make_unique<worker::Run>(job.start(id), std::vector<Fd>{}, engine, module, clock, cpu, ids));
+    runs.push_back(std::make_unique<worker::Run>(job.start(id), std::vector<Fd>{}, module, around));
     worker::Run::Turn turn = runs.back()->take_turn();
     while (turn == worker::Run::Turn::kAgain) turn = runs.back()->take_turn();
     expect(turn == worker::Run::Turn::kWaits);

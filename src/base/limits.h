@@ -20,6 +20,7 @@ inline constexpr uint64_t kGiB = 1024 * kMiB;
 inline constexpr std::chrono::milliseconds kDefaultTimeout = 60s;  // L1
 inline constexpr std::chrono::milliseconds kMaxTimeout = 300s;     // L1, ABI
 inline constexpr uint64_t kMemoryBytes = 512 * kMiB;               // L2, ABI: all linear memory of an instance
+inline constexpr uint64_t kHugePagesFrom = 32 * kMiB;              // of a linear memory (C12: one instruction can fill it)
 inline constexpr uint64_t kTableElements = 1'000'000;              // L2, M5: all tables of an instance together
 inline constexpr uint64_t kGuestStackBytes = 1 * kMiB;             // of calls and locals; then it traps
 inline constexpr uint32_t kTables = 100;                           // M5
@@ -31,6 +32,9 @@ inline constexpr uint64_t kStderrInFlightBytes = 64 * kKiB;        // live stder
 inline constexpr std::chrono::milliseconds kExitGrace = 1s;        // L11, C8, ABI
 inline constexpr uint32_t kDescriptors = 1024;                     // F6: open descriptors of a call
 inline constexpr uint64_t kHostCallBytes = 1 * kMiB;               // moved by one host call at most; then a short count
+inline constexpr uint64_t kListedAtOnceBytes = 64 * kKiB;          // of a directory, in one turn: some 2,000 entries
+inline constexpr uint64_t kFreedAtOnceBytes = 4 * kMiB;            // of a file; more is freed on a thread of its own (C12)
+inline constexpr uint32_t kBlockingThreads = 4;                    // of a worker: each stands still in the kernel for one guest
 inline constexpr uint32_t kIovecs = 1024;                          // F2: buffers of a host call; past it EINVAL
 inline constexpr uint32_t kPollSubscriptions = 4096;               // F2: of a poll_oneoff; past it ENOMEM
 

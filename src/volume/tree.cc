@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "volume/path.h"
 
@@ -75,12 +76,40 @@ Outcome<void> check_new_name(const Place& place) {
   return refused(*type == S_IFDIR ? std::errc::file_exists : std::errc::not_a_directory);
 }
 
+// Held by a path alone (O_PATH): that keeps a file from being freed as well as an open one does, and opens nothing.
+Removed hold(const Place& place) {
+  struct stat found{};
+  if (::fstatat(place.directory(), place.name(), &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (found.st_nlink != 1 || !frees_slowly(found)) return {};
+  return Fd(::openat(place.directory(), place.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+}
+
 Outcome<Fd> handle(const Tree& tree, std::string_view path, LastLink last) {
   TRY(const WholePath whole, WholePath::from(path));
   return open_beneath(tree.fd(), whole.text(), O_PATH | (last == LastLink::kFollow ? 0 : O_NOFOLLOW), 0);
 }
 
 }  // namespace
+
+bool frees_slowly(uint64_t bytes) { return bytes > limits::kFreedAtOnceBytes; }
+
+// A file with holes takes up less than its size says, and more where it is read: the holes' pages are cached.
+bool frees_slowly(const struct stat& file) {
+  constexpr uint64_t kBlock = 512;  // st_blocks' unit
+  return S_ISREG(file.st_mode) &&
+         frees_slowly(std::max(static_cast<uint64_t>(file.st_size), static_cast<uint64_t>(file.st_blocks) * kBlock));
+}
+
+Outcome<Fd> duplicate(int fd) {
+  Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid()) return kernel_says();
+  return copy;
+}
+
+Outcome<Tree> Tree::again() const {
+  TRY(Fd copy, duplicate(fd()));
+  return Tree(std::move(copy));
+}
 
 Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode) {
   open_how how{};
@@ -134,7 +163,7 @@ Outcome<void> Tree::remove_directory(std::string_view path) const {
   return done_unless(::unlinkat(place.directory(), place.name(), AT_REMOVEDIR));
 }
 
-Outcome<void> Tree::unlink(std::string_view path) const {
+Outcome<Removed> Tree::unlink(std::string_view path) const {
   TRY(const Place place, Place::find(*this, path));
   if (place.dots()) return refused(std::errc::is_a_directory);
   if (place.slash()) {
@@ -142,7 +171,9 @@ Outcome<void> Tree::unlink(std::string_view path) const {
     if (!type) return refused(std::errc::no_such_file_or_directory);
     return refused(*type == S_IFDIR ? std::errc::is_a_directory : std::errc::not_a_directory);
   }
-  return done_unless(::unlinkat(place.directory(), place.name(), 0));
+  Removed removed = hold(place);
+  TRY_VOID(done_unless(::unlinkat(place.directory(), place.name(), 0)));
+  return removed;
 }
 
 Outcome<void> Tree::make_link(std::string_view target, std::string_view path) const {
@@ -166,7 +197,7 @@ Outcome<size_t> Tree::read_link(std::string_view path, std::span<std::byte> to) 
   return copied;
 }
 
-Outcome<void> Tree::rename(std::string_view path, const Tree& other, std::string_view other_path) const {
+Outcome<Removed> Tree::rename(std::string_view path, const Tree& other, std::string_view other_path) const {
   TRY(const Place from, Place::find(*this, path));
   TRY(const Place to, Place::find(other, other_path));
   if (from.dots() || to.dots()) return refused(std::errc::device_or_resource_busy);
@@ -175,7 +206,9 @@ Outcome<void> Tree::rename(std::string_view path, const Tree& other, std::string
     if (!type) return refused(std::errc::no_such_file_or_directory);
     if (*type != S_IFDIR) return refused(std::errc::not_a_directory);
   }
-  return done_unless(::renameat(from.directory(), from.name(), to.directory(), to.name()));
+  Removed removed = hold(to);
+  TRY_VOID(done_unless(::renameat(from.directory(), from.name(), to.directory(), to.name())));
+  return removed;
 }
 
 Outcome<void> Tree::hard_link(std::string_view path, const Tree& other, std::string_view other_path) const {

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <span>
 #include <string_view>
@@ -35,6 +36,15 @@ struct Opened {
 
 enum class LastLink : bool { kStay = false, kFollow = true };
 
+// A file whose last name has just been removed, held open: what it takes up is freed when this is closed, which
+// takes long for a big one (67 ms for 1 GiB). So the removal itself is quick, and the caller chooses who waits. Invalid
+// where there is little to free.
+using Removed = Fd;
+
+// Would freeing all of it, or `bytes` of it, take long?
+[[nodiscard]] bool frees_slowly(const struct stat& file);
+[[nodiscard]] bool frees_slowly(uint64_t bytes);
+
 // Files and directories of a Volume belong to one session: nobody else on the host has business with them.
 inline constexpr mode_t kFileMode = 0600;
 inline constexpr mode_t kDirectoryMode = 0700;
@@ -43,6 +53,8 @@ class Tree {
  public:
   // `directory` may be an O_PATH descriptor.
   explicit Tree(Fd directory) : directory_(std::move(directory)) {}
+  // The same directory by a descriptor of its own, for who outlives this one.
+  [[nodiscard]] Outcome<Tree> again() const;
 
   [[nodiscard]] int fd() const { return directory_.get(); }
 
@@ -55,22 +67,26 @@ class Tree {
 
   [[nodiscard]] Outcome<void> make_directory(std::string_view path) const;
   [[nodiscard]] Outcome<void> remove_directory(std::string_view path) const;
-  [[nodiscard]] Outcome<void> unlink(std::string_view path) const;  // a directory: is_a_directory
+  [[nodiscard]] Outcome<Removed> unlink(std::string_view path) const;  // a directory: is_a_directory
 
   // `target` is free text but for an absolute one: operation_not_permitted.
   [[nodiscard]] Outcome<void> make_link(std::string_view target, std::string_view path) const;
   // Copies the first bytes of the target. An absolute one isn't told: it would speak of the host.
   [[nodiscard]] Outcome<size_t> read_link(std::string_view path, std::span<std::byte> to) const;
 
-  // Between this tree and `other`, which may be the same. Two mounts answer cross_device_link.
-  [[nodiscard]] Outcome<void> rename(std::string_view path, const Tree& other,
-                                     std::string_view other_path) const;
+  // Between this tree and `other`, which may be the same. Two mounts answer cross_device_link. A file that stood at
+  // `other_path` is removed.
+  [[nodiscard]] Outcome<Removed> rename(std::string_view path, const Tree& other,
+                                        std::string_view other_path) const;
   [[nodiscard]] Outcome<void> hard_link(std::string_view path, const Tree& other,
                                         std::string_view other_path) const;
 
  private:
   Fd directory_;
 };
+
+// The descriptor's own copy.
+[[nodiscard]] Outcome<Fd> duplicate(int fd);
 
 // openat2 beneath `directory`. `mode` only where `flags` create.
 [[nodiscard]] Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode);

@@ -1,5 +1,9 @@
 #include "wasi/descriptors.h"
 
+#include <sys/stat.h>
+
+#include "base/result.h"
+
 namespace subako::wasi {
 
 Descriptor* Descriptors::find(FdNumber fd) {
@@ -20,16 +24,36 @@ void Descriptors::put(FdNumber fd, Descriptor descriptor) {
   table_[index] = std::make_unique<Descriptor>(std::move(descriptor));
 }
 
-Reply Descriptors::close(FdNumber fd) {
+Try<Descriptor> Descriptors::take(FdNumber fd) {
   if (find(fd) == nullptr) return refuse(Errno::kBadf);
-  table_[static_cast<size_t>(fd)].reset();
-  return {};
+  const std::unique_ptr<Descriptor> taken = std::move(table_[static_cast<size_t>(fd)]);
+  return std::move(*taken);
 }
 
-Reply Descriptors::renumber(FdNumber from, FdNumber to) {
+Try<std::optional<Descriptor>> Descriptors::renumber(FdNumber from, FdNumber to) {
   if (find(from) == nullptr || find(to) == nullptr) return refuse(Errno::kBadf);
-  if (from != to) table_[static_cast<size_t>(to)] = std::move(table_[static_cast<size_t>(from)]);
-  return {};
+  if (from == to) return std::nullopt;
+  TRY(Descriptor taken, take(to));
+  table_[static_cast<size_t>(to)] = std::move(table_[static_cast<size_t>(from)]);
+  return taken;
+}
+
+std::vector<volume::Removed> Descriptors::take_removed() {
+  std::vector<volume::Removed> all;
+  for (const auto& descriptor : table_) {
+    if (descriptor == nullptr || descriptor->file() == nullptr) continue;
+    volume::Removed removed = removed_of(std::move(*descriptor));
+    if (removed.valid()) all.push_back(std::move(removed));
+  }
+  return all;
+}
+
+volume::Removed removed_of(Descriptor gone) {
+  File* file = gone.file();
+  if (file == nullptr || !file->root->writable) return {};  // nobody takes a name away there
+  struct stat now{};
+  if (::fstat(file->fd.get(), &now) != 0 || now.st_nlink != 0 || !volume::frees_slowly(now)) return {};
+  return std::move(file->fd);
 }
 
 }  // namespace subako::wasi

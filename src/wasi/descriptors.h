@@ -34,10 +34,11 @@ struct File {
   uint64_t offset = 0;  // ours and not the kernel's: reads and writes are all positioned
 };
 
-// A directory opened for getdents64, and the cookie at which the kernel stands.
+// A directory open for getdents64, and the cookie at which the kernel stands.
 struct Listing {
-  Fd fd;
+  int fd = -1;  // not open yet
   std::optional<uint64_t> at;
+  Fd own;  // of a preopened directory, which other calls share
 };
 
 struct Directory {
@@ -65,6 +66,9 @@ struct Descriptor {
   [[nodiscard]] Directory* directory() { return std::get_if<Directory>(&what); }
 };
 
+// The file of a descriptor that goes, where it has no name any more and is slow to free; else it is closed here.
+[[nodiscard]] volume::Removed removed_of(Descriptor gone);
+
 class Descriptors {
  public:
   explicit Descriptors(size_t most) : most_(most) {}
@@ -74,9 +78,12 @@ class Descriptors {
   [[nodiscard]] Try<FdNumber> lowest_free() const;
   void put(FdNumber fd, Descriptor descriptor);
 
-  Reply close(FdNumber fd);
-  // Moves `from` to `to`, which must be open and is closed by it; onto itself it does nothing.
-  Reply renumber(FdNumber from, FdNumber to);
+  // What it was: it is closed where that goes.
+  [[nodiscard]] Try<Descriptor> take(FdNumber fd);
+  // Moves `from` to `to`, which must be open and is taken by it; onto itself it does nothing.
+  [[nodiscard]] Try<std::optional<Descriptor>> renumber(FdNumber from, FdNumber to);
+  // The open files without a name that are slow to free (volume::Removed).
+  [[nodiscard]] std::vector<volume::Removed> take_removed();
 
  private:
   const size_t most_;

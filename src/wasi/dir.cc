@@ -14,7 +14,7 @@ Reply fd_readdir(Host& host, FdNumber fd, GuestBuffer to, uint64_t cookie, OutPt
   TRY(found, host.descriptor(fd, Rights::kFdReaddir));
   if (progress.done > 0) cookie = progress.cookie;
   EntryWriter out(to.bytes.subspan(progress.done));
-  TRY(const Filled filled, fill(host, *found->directory(), cookie, limits::kHostCallBytes, out));
+  TRY(const Filled filled, fill(host, *found->directory(), cookie, limits::kListedAtOnceBytes, out));
   progress.done += out.used();
   if (out.left() > 0 && !filled.end) {
     progress.cookie = filled.cookie;

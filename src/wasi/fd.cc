@@ -13,6 +13,10 @@ namespace subako::wasi {
 
 namespace {
 
+std::errc last_error() {
+  return static_cast<std::errc>(errno);
+}
+
 FileType type_of(Descriptor& descriptor) {
   if (descriptor.file() != nullptr) return FileType::kRegular;
   if (descriptor.directory() != nullptr) return FileType::kDirectory;
@@ -27,6 +31,7 @@ Try<const Root*> preopen(Host& host, FdNumber fd) {
 
 // Directories too, as on Linux: it makes a new name last.
 Reply sync(Host& host, FdNumber fd, Rights right, int (*call)(int)) {
+  if (host.at_work()) return host.finish_work();
   TRY(Descriptor * found, host.descriptor(fd, Rights::kNone));
   if (found->stream() != nullptr) return refuse(Errno::kBadf);
   TRY(found, host.descriptor(fd, right));
@@ -37,10 +42,10 @@ Reply sync(Host& host, FdNumber fd, Rights right, int (*call)(int)) {
     Directory& directory = *found->directory();
     if (directory.is_virtual()) return {};
     TRY(const Listing* listing, listing_of(host, directory));
-    kernel_fd = listing->fd.get();
+    kernel_fd = listing->fd;
   }
-  if (call(kernel_fd) != 0) return refuse(static_cast<std::errc>(errno));
-  return {};
+  TRY(Fd file, volume::duplicate(kernel_fd));
+  return host.work([file = std::move(file), call] { return call(file.get()) == 0 ? std::errc{} : last_error(); });
 }
 
 }  // namespace
@@ -57,11 +62,16 @@ Reply fd_allocate(Host& host, FdNumber fd, uint64_t, uint64_t) {  // spec: F3
 }
 
 Reply fd_close(Host& host, FdNumber fd) {
-  return host.descriptors().close(fd);
+  if (host.at_work()) return host.finish_work();
+  TRY(Descriptor gone, host.descriptors().take(fd));
+  return host.free(removed_of(std::move(gone)));
 }
 
 Reply fd_renumber(Host& host, FdNumber from, FdNumber to) {
-  return host.descriptors().renumber(from, to);
+  if (host.at_work()) return host.finish_work();
+  TRY(std::optional<Descriptor> gone, host.descriptors().renumber(from, to));
+  if (!gone) return {};
+  return host.free(removed_of(*std::move(gone)));
 }
 
 Reply fd_sync(Host& host, FdNumber fd) {
@@ -92,7 +102,7 @@ Reply fd_fdstat_set_flags(Host& host, FdNumber fd, FdFlags flags) {
   if (File* file = found->file()) {
     const int append = has(flags, FdFlags::kAppend) ? O_APPEND : 0;
     if (::fcntl(file->fd.get(), F_SETFL, append | O_NONBLOCK) != 0)
-      return refuse(static_cast<std::errc>(errno));
+      return refuse(last_error());
   }
   found->flags = without(found->flags, kChangeable) | (flags & kChangeable);
   return {};

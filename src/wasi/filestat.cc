@@ -36,6 +36,10 @@ Try<volume::LastLink> last_link(LookupFlags lookup) {
   return has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
 }
 
+std::errc truncate(int fd, uint64_t size) {
+  return ::ftruncate(fd, static_cast<off_t>(size)) == 0 ? std::errc{} : static_cast<std::errc>(errno);
+}
+
 }  // namespace
 
 FileType type_of(mode_t mode) {
@@ -103,6 +107,7 @@ Reply fd_filestat_get(Host& host, FdNumber fd, OutPtr<Filestat> stat) {
 }
 
 Reply fd_filestat_set_size(Host& host, FdNumber fd, uint64_t size) {
+  if (host.at_work()) return host.finish_work();
   TRY(File * file, host.file(fd, Rights::kFdFilestatSetSize));
   if (!file->root->writable) return refuse(Errno::kPerm);
   if (size > INT64_MAX) return refuse(Errno::kFbig);
@@ -110,8 +115,11 @@ Reply fd_filestat_set_size(Host& host, FdNumber fd, uint64_t size) {
   if (::fstat(file->fd.get(), &now) != 0) return refuse(static_cast<std::errc>(errno));
   const auto old_size = static_cast<uint64_t>(now.st_size);
   if (!host.budget().allows_size(old_size, size)) return refuse(Errno::kDquot);  // spec: F4
-  if (::ftruncate(file->fd.get(), static_cast<off_t>(size)) != 0)
-    return refuse(static_cast<std::errc>(errno));
+  if (old_size > size && volume::frees_slowly(old_size - size)) {
+    TRY(Fd copy, volume::duplicate(file->fd.get()));
+    return host.work([copy = std::move(copy), size] { return truncate(copy.get(), size); });
+  }
+  if (const std::errc error = truncate(file->fd.get(), size); error != std::errc{}) return refuse(error);
   host.budget().charge_size(old_size, size);
   return {};
 }

@@ -49,6 +49,24 @@ struct StringStdio final : Stdio {
   }
 };
 
+// Does tasks on the spot, or once the test says so.
+struct HeldTasks final : Blocking {
+  bool hold = false;
+  std::vector<std::shared_ptr<Task>> held;
+  int done = 0;
+
+  void start(std::shared_ptr<Task> task) override {
+    held.push_back(std::move(task));
+    if (!hold) run();
+  }
+  void run() {
+    for (const auto& task : std::exchange(held, {})) {
+      task->run();
+      ++done;
+    }
+  }
+};
+
 inline std::string errno_name(uint32_t value) {
   static constexpr std::array kNames{
       "SUCCESS",     "2BIG",           "ACCES",       "ADDRINUSE",   "ADDRNOTAVAIL",
@@ -84,14 +102,15 @@ inline constexpr uint64_t kTmp = 3, kData = 4, kPackage = 5, kSkills = 6, kSkill
 class Guest : public ::testing::Test {
  protected:
   explicit Guest(bool bound = true, uint64_t budget = limits::kWrittenBytes)
-      : host({"pack"}, clock, stdio,
-             {{"/volume/tmp", true},
-              {"/volume/data", true},
-              {"/package"},
-              {"/skills", false, false},
-              {"/skills/a"},
-              {"/skills/b"}},
-             budget) {
+      : host({.arguments = {"pack"},
+              .preopens = {{"/volume/tmp", true},
+                           {"/volume/data", true},
+                           {"/package"},
+                           {"/skills", false, false},
+                           {"/skills/a"},
+                           {"/skills/b"}},
+              .write_budget = budget},
+             clock, stdio, blocking) {
     for (const char* name : {"tmp", "data", "package", "a", "b"}) disk.directory(name);
     disk.file("package/f", "read only");
     disk.file("a/SKILL.md", "skill a");
@@ -185,6 +204,7 @@ class Guest : public ::testing::Test {
   volume::Scratch disk;
   StillClock clock;
   StringStdio stdio;
+  HeldTasks blocking;
   Host host;
   std::vector<std::byte> memory = std::vector<std::byte>(65536);
 };

@@ -22,16 +22,16 @@ std::vector<Root> roots_of(std::vector<Preopen> preopens) {
 
 }  // namespace
 
-Host::Host(std::vector<std::string> arguments, const Clock& clock, Stdio& stdio,
-           std::vector<Preopen> preopens, uint64_t write_budget, std::vector<std::string> environment)
-    : arguments_(std::move(arguments)),
-      environment_(std::move(environment)),
+Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
+    : arguments_(std::move(world.arguments)),
+      environment_(std::move(world.environment)),
       clock_(clock),
       stdio_(stdio),
-      roots_(roots_of(std::move(preopens))),
+      blocking_(blocking),
+      roots_(roots_of(std::move(world.preopens))),
       // Preopens are the host's doing: however many there are, each has a number.
-      descriptors_(std::max<size_t>(limits::kDescriptors, kStreams + roots_.size())),
-      budget_(write_budget) {
+      descriptors_(std::max<size_t>(world.descriptors, kStreams + roots_.size())),
+      budget_(world.write_budget) {
   auto add = [this, next = uint32_t{0}](Descriptor descriptor) mutable {
     descriptors_.put(static_cast<FdNumber>(next++), std::move(descriptor));
   };
@@ -44,6 +44,13 @@ Host::Host(std::vector<std::string> arguments, const Clock& clock, Stdio& stdio,
          .inheriting = kInheritingRights,
          .preopen = true});
   }
+}
+
+Host::~Host() {
+  if (task_ != nullptr) task_->abandon();
+  std::vector<Fd> removed = descriptors_.take_removed();
+  if (removed.empty()) return;
+  blocking_.start(std::make_shared<Task>([files = std::move(removed)] { return std::errc{}; }));
 }
 
 void Host::bind(size_t preopen, Fd directory) {
@@ -65,6 +72,24 @@ Try<File*> Host::file(FdNumber fd, Rights rights, Errno stream) {
   if (found->stream() != nullptr) return refuse(stream);
   TRY_VOID(descriptor(fd, rights));
   return found->file();
+}
+
+Reply Host::work(std::move_only_function<std::errc()> work) {
+  task_ = std::make_shared<Task>(std::move(work));
+  blocking_.start(task_);
+  return finish_work();
+}
+
+Reply Host::finish_work() {
+  if (!task_->done()) return refuse(wait({.at = {}, .task = true}));
+  const std::shared_ptr<Task> done = std::move(task_);
+  if (done->result() != std::errc{}) return refuse(done->result());
+  return {};
+}
+
+Reply Host::free(volume::Removed file) {
+  if (!file.valid()) return {};
+  return work([file = std::move(file)] { return std::errc{}; });
 }
 
 Refused Host::wait(const Wake& wake, const Progress& progress) {

@@ -1,13 +1,15 @@
 // What one guest sees of the world through WASI preview 1: the host object of every function of imports()
 // (spec: F, C2, C12). One for each run, used by one thread.
 //
-// It owns the guest's descriptors, its preopened trees and what it may still write; it borrows the clock and
-// the standard streams, which must outlive it. What it knows of a call that answered abi::Wait (wake(),
+// It owns the guest's descriptors, its preopened trees and what it may still write; it borrows the clock, the
+// standard streams and the way to other threads, which must outlive it. What it knows of a call that answered abi::Wait (wake(),
 // progress) lasts until the same function is called again.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +22,7 @@
 #include "base/limits.h"
 #include "volume/tree.h"
 #include "volume/write_budget.h"
+#include "wasi/blocking.h"
 #include "wasi/descriptors.h"
 #include "wasi/reply.h"
 #include "wasi/types.h"
@@ -44,6 +47,7 @@ struct Wake {
   std::optional<Nanoseconds> at;  // of the monotonic clock
   bool stdin = false;             // input, or end of file, on stdin
   bool now = false;               // it only gives others a turn: long work is done in pieces
+  bool task = false;              // its task to be done (blocking.h)
 };
 
 // A directory that the guest finds open (spec: F1). Its tree may be bound later. One without a tree is
@@ -64,12 +68,20 @@ struct Progress {
   Nanoseconds began_realtime = 0;
 };
 
+// What a guest is given.
+struct World {
+  std::vector<std::string> arguments = {};
+  std::vector<Preopen> preopens = {};        // they get the descriptors from 3, in their order
+  uint64_t write_budget = limits::kWrittenBytes;
+  size_t descriptors = limits::kDescriptors;  // open at once; each may take one of the process's own
+  std::vector<std::string> environment = {};  // "NAME=value": none in the product (C2), but the standard's own tests want one
+};
+
 class Host {
  public:
-  // Preopens get the descriptors from 3, in their order. The product's guests have no environment (C2); the
-  // standard's own tests want one ("NAME=value").
-  Host(std::vector<std::string> arguments, const Clock& clock, Stdio& stdio, std::vector<Preopen> preopens,
-       uint64_t write_budget = limits::kWrittenBytes, std::vector<std::string> environment = {});
+  Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking);
+  // A removed file that is still open is freed elsewhere, too.
+  ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
@@ -97,6 +109,13 @@ class Host {
 
   // Remembers what a function waits for and where it is: `return refuse(host.wait(...))`.
   [[nodiscard]] Refused wait(const Wake& wake, const Progress& progress = {});
+  // For work that stands still in the kernel. A function that asks for it begins with `if (host.at_work()) return
+  // host.finish_work()`, since it is called again until the work is done, and must not do twice what it did before.
+  [[nodiscard]] bool at_work() const { return task_ != nullptr; }
+  [[nodiscard]] Reply work(std::move_only_function<std::errc()> work);
+  [[nodiscard]] Reply finish_work();
+  // Waits until what the file took up is freed; at once where it is invalid.
+  [[nodiscard]] Reply free(volume::Removed file);
   // Where the function was when it waited; forgotten by this, so that a call that is complete leaves nothing
   // behind.
   [[nodiscard]] Progress take_progress() { return std::exchange(progress_, {}); }
@@ -106,11 +125,13 @@ class Host {
   const std::vector<std::string> environment_;
   const Clock& clock_;
   Stdio& stdio_;
+  Blocking& blocking_;
   std::vector<Root> roots_;  // never grows: descriptors point into it
   Descriptors descriptors_;
   volume::WriteBudget budget_;
   Wake wake_;
   Progress progress_;
+  std::shared_ptr<Task> task_;  // shared with the thread that does it
 };
 
 }  // namespace subako::wasi

@@ -108,8 +108,10 @@ TEST_F(Hostile, stays_in_its_memory_its_trees_and_its_numbers) {  // spec: F2, F
   const long before = volume::open_descriptors();
   int successes = 0;
   for (int guests = 0; guests < 300; ++guests) {
-    Host guest({"pack"}, clock, stdio,
-               {{"/volume/tmp", true}, {"/package"}, {"/skills", false, false}, {"/skills/a"}}, 1 << 20);
+    Host guest({.arguments = {"pack"},
+                .preopens = {{"/volume/tmp", true}, {"/package"}, {"/skills", false, false}, {"/skills/a"}},
+                .write_budget = 1 << 20},
+               clock, stdio, blocking);
     guest.bind(0, disk.open("tmp"));
     guest.bind(1, disk.open("package"));
     guest.bind(3, disk.open("a"));

@@ -72,6 +72,17 @@ Try<Written> write_at(Host& host, const File& file, FdFlags flags, const Iovecs&
   return Written{static_cast<uint32_t>(count), offset + static_cast<uint64_t>(count)};
 }
 
+// What a file that was opened so promises of each write: that it has reached the disk.
+Reply synchronise(Host& host, const File& file, FdFlags flags) {
+  constexpr FdFlags kWithTimes = FdFlags::kSync | FdFlags::kRsync;
+  const bool all = (flags & kWithTimes) != FdFlags::kNone;
+  if (!all && !has(flags, FdFlags::kDsync)) return {};
+  TRY(Fd copy, volume::duplicate(file.fd.get()));
+  return host.work([copy = std::move(copy), all] {
+    return (all ? ::fsync(copy.get()) : ::fdatasync(copy.get())) == 0 ? std::errc{} : last_error();
+  });
+}
+
 Try<uint32_t> read_stdin(Host& host, FdFlags flags, const Iovecs& to) {
   if (to.too_many()) return refuse(Errno::kInval);
   uint32_t total = 0;
@@ -121,6 +132,7 @@ Reply fd_read(Host& host, FdNumber fd, Iovecs to, OutPtr<uint32_t> count) {
 }
 
 Reply fd_write(Host& host, FdNumber fd, Iovecs from, OutPtr<uint32_t> count) {
+  if (host.at_work()) return host.finish_work();  // it is written, and the count is told
   TRY(Descriptor * found, host.descriptor(fd, Rights::kFdWrite));
   if (const Stream* stream = found->stream()) {
     TRY(const uint32_t written, write_output(host, *stream, from));
@@ -129,9 +141,10 @@ Reply fd_write(Host& host, FdNumber fd, Iovecs from, OutPtr<uint32_t> count) {
   }
   TRY(File * file, host.file(fd, Rights::kFdWrite));
   TRY(const Written written, write_at(host, *file, found->flags, from, file->offset));
-  if (written.count > 0) file->offset = written.end;
   count.set(written.count);
-  return {};
+  if (written.count == 0) return {};
+  file->offset = written.end;
+  return synchronise(host, *file, found->flags);
 }
 
 Reply fd_pread(Host& host, FdNumber fd, Iovecs to, uint64_t offset, OutPtr<uint32_t> count) {
@@ -142,10 +155,13 @@ Reply fd_pread(Host& host, FdNumber fd, Iovecs to, uint64_t offset, OutPtr<uint3
 }
 
 Reply fd_pwrite(Host& host, FdNumber fd, Iovecs from, uint64_t offset, OutPtr<uint32_t> count) {
+  if (host.at_work()) return host.finish_work();
   TRY(File * file, host.file(fd, Rights::kFdWrite, Errno::kSpipe));
-  TRY(const Written written, write_at(host, *file, host.descriptors().find(fd)->flags, from, offset));
+  const FdFlags flags = host.descriptors().find(fd)->flags;
+  TRY(const Written written, write_at(host, *file, flags, from, offset));
   count.set(written.count);
-  return {};
+  if (written.count == 0) return {};
+  return synchronise(host, *file, flags);
 }
 
 Reply fd_seek(Host& host, FdNumber fd, int64_t delta, Whence whence, OutPtr<uint64_t> offset) {

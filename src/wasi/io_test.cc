@@ -151,7 +151,7 @@ TEST_F(Io, a_refused_stdout_halts_the_run) {  // spec: L4
 class Budget : public Io {
  protected:
   Budget() {
-    small.emplace(std::vector<std::string>{}, clock, stdio, std::vector<Preopen>{{"/volume/tmp", true}}, 100);
+    small.emplace(World{.preopens = {{"/volume/tmp", true}}, .write_budget = 100}, clock, stdio, blocking);
   }
   std::string run(std::string_view name, const std::vector<uint64_t>& words) {
     return shown(abi::find(imports(), name)->call(&*small, abi::GuestMemory(memory), words));

@@ -85,7 +85,7 @@ Try<Filled> fill_virtual(Host& host, const Directory& directory, uint64_t cookie
 Try<bool> seek(Listing& listing, uint64_t cookie) {
   if (listing.at == cookie && cookie != 0) return true;  // 0 begins anew: new entries may be there
   if (cookie > INT64_MAX) return false;
-  if (::lseek(listing.fd.get(), static_cast<off_t>(cookie), SEEK_SET) < 0) {
+  if (::lseek(listing.fd, static_cast<off_t>(cookie), SEEK_SET) < 0) {
     if (errno == EINVAL) return false;
     return refuse(last_error());
   }
@@ -96,12 +96,15 @@ Try<bool> seek(Listing& listing, uint64_t cookie) {
 }  // namespace
 
 Try<Listing*> listing_of(Host& host, Directory& directory) {
-  if (!directory.listing.fd.valid()) {
+  Listing& listing = directory.listing;
+  if (listing.fd < 0 && directory.opened) listing.fd = directory.opened->fd();
+  if (listing.fd < 0) {
     TRY(const volume::Tree* tree, tree_of(host, directory));
     TRY(auto opened, tree->open(".", O_RDONLY | O_DIRECTORY, volume::LastLink::kStay));
-    directory.listing.fd = std::move(opened.fd);
+    listing.own = std::move(opened.fd);
+    listing.fd = listing.own.get();
   }
-  return &directory.listing;
+  return &listing;
 }
 
 bool EntryWriter::append(std::span<const std::byte> bytes) {
@@ -122,7 +125,7 @@ bool EntryWriter::add(uint64_t next_cookie, uint64_t inode, FileType type, std::
 Try<Filled> fill(Host& host, Directory& directory, uint64_t cookie, size_t most, EntryWriter& out) {
   if (directory.is_virtual()) return fill_virtual(host, directory, cookie, out);
   TRY(Listing * listing, listing_of(host, directory));
-  const int fd = listing->fd.get();
+  const int fd = listing->fd;
   TRY(const bool known, seek(*listing, cookie));
   if (!known) return Filled{.end = true, .cookie = cookie};
   Filled filled{.end = false, .cookie = cookie};

@@ -1,5 +1,7 @@
 #include <fcntl.h>
 
+#include <string>
+
 #include "base/result.h"
 #include "wasi/functions.h"
 #include "wasi/place.h"
@@ -19,10 +21,7 @@ int kernel_flags(OpenFlags open, Rights base, FdFlags flags) {
   if (has(open, OpenFlags::kDirectory)) all |= O_DIRECTORY;
   if (has(open, OpenFlags::kTrunc)) all |= O_TRUNC;
   if (has(flags, FdFlags::kAppend)) all |= O_APPEND;
-  if (has(flags, FdFlags::kDsync)) all |= O_DSYNC;
-  if (has(flags, FdFlags::kSync)) all |= O_SYNC;
-  if (has(flags, FdFlags::kRsync)) all |= O_RSYNC;
-  return all;
+  return all;  // how writes are synchronised is io.cc's: it lets others run meanwhile
 }
 
 Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags flags) {
@@ -33,6 +32,19 @@ Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags fla
   const bool makes_or_empties = (open & (OpenFlags::kCreat | OpenFlags::kTrunc)) != OpenFlags::kNone;
   if (has(open, OpenFlags::kDirectory) && makes_or_empties) return refuse(Errno::kInval);
   return {};
+}
+
+// A big file is emptied by a thread of its own first, so that the open finds nothing more to do.
+Reply empty_big_file(Host& host, const Place& place, OpenFlags open, volume::LastLink last) {
+  if (host.at_work()) return host.finish_work();
+  if (!has(open, OpenFlags::kTrunc) || (has(open, OpenFlags::kCreat) && has(open, OpenFlags::kExcl))) return {};
+  const auto found = place.tree->stat(place.path, last);
+  if (!found || !volume::frees_slowly(*found)) return {};  // what is wrong, the open tells
+  TRY(volume::Tree tree, place.tree->again());
+  return host.work([tree = std::move(tree), path = std::string(place.path), last] {
+    const auto opened = tree.open(path, O_WRONLY | O_TRUNC, last);
+    return opened ? std::errc{} : opened.error();
+  });
 }
 
 Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked, FdFlags flags) {
@@ -71,9 +83,10 @@ Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, Ope
                             .inheriting = kept,
                             .flags = flags});
   } else {
-    const bool follow = has(lookup, LookupFlags::kSymlinkFollow);
-    TRY(auto file, place.tree->open(place.path, kernel_flags(open, base, flags),
-                                    follow ? volume::LastLink::kFollow : volume::LastLink::kStay));
+    const auto last =
+        has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
+    TRY_VOID(empty_big_file(host, place, open, last));
+    TRY(auto file, place.tree->open(place.path, kernel_flags(open, base, flags), last));
     host.descriptors().put(number, descriptor_of(std::move(file), place, asked, flags));
   }
   opened.set(number);

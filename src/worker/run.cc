@@ -32,22 +32,23 @@ protocol::Conversation conversation_of(const child::StartRun& start, Ids& ids) {
 
 engine::ImportTables Run::import_tables() { return {wasi::imports(), guest_http::imports()}; }
 
-Run::Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
-         std::shared_ptr<const engine::LinkedModule> module, const Clock& clock, CpuClock& cpu, Ids& ids)
+Run::Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<const engine::LinkedModule> module,
+         const Surroundings& around)
     : id_(start.run()),
       upload_(start.has_upload()),
       time_limit_(time_limit_of(start)),
-      clock_(clock),
-      cpu_(cpu),
-      conversation_(conversation_of(start, ids)),
+      clock_(around.clock),
+      cpu_(around.cpu),
+      blocking_(around.blocking),
+      conversation_(conversation_of(start, around.ids)),
       log_(start.stderr_live()),
-      wasi_({start.package()}, clock, *this, preopens_of(start)),
+      wasi_(world_of(start, trees.size(), around.descriptors), clock_, *this, *this),
       http_(http_backend_) {
   marks_.started = clock_.monotonic();
   deadline_ = marks_.started + nanoseconds(time_limit_);  // instantiation counts (spec: U1)
   ended_.set_run(id_);
   bind_trees(start, std::move(trees), wasi_);
-  instance_ = std::make_unique<engine::Instance>(engine, std::move(module), hosts());
+  instance_ = std::make_unique<engine::Instance>(around.engine, std::move(module), hosts());
 }
 
 // In the order of import_tables().
@@ -184,6 +185,8 @@ void Run::note_answered() {
   marks_.answered = clock_.monotonic();
   deadline_ = marks_.answered + nanoseconds(limits::kExitGrace);
 }
+
+void Run::start(std::shared_ptr<wasi::Task> task) { blocking_.start(id_, std::move(task)); }
 
 void Run::write_stderr(std::span<const std::byte> bytes) { log_.write(bytes); }
 

@@ -21,23 +21,34 @@
 #include "guest_http/host.h"
 #include "protocol/conversation.h"
 #include "wasi/host.h"
+#include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
 #include "worker/stderr_log.h"
 
 namespace subako::worker {
 
-class Run final : public wasi::Stdio {
+// What the runs of a worker share, and what outlives them.
+struct Surroundings {
+  const engine::Engine& engine;
+  const Clock& clock;
+  CpuClock& cpu;
+  Ids& ids;
+  BlockingThreads& blocking;
+  size_t descriptors;  // the kernel's, that each run may take (spec: F6)
+};
+
+class Run final : public wasi::Stdio, public wasi::Blocking {
  public:
   // `trees`: a descriptor for each preopen of `start` that has one, in their order.
-  Run(const child::StartRun& start, std::vector<Fd> trees, const engine::Engine& engine,
-      std::shared_ptr<const engine::LinkedModule> module, const Clock& clock, CpuClock& cpu, Ids& ids);
+  Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<const engine::LinkedModule> module,
+      const Surroundings& around);
 
   // What a module must be linked with to be run here.
   [[nodiscard]] static engine::ImportTables import_tables();
 
   enum class Turn : uint8_t {
     kAgain,  // it could go on at once: others first
-    kWaits,  // nothing to do before due(), or before core sends something
+    kWaits,  // nothing to do before due(), its task is done, or core sends something
     kEnded,  // take_ended()
   };
   // Runs the guest until it gives the turn back. Ends it where its deadline has passed.
@@ -57,6 +68,9 @@ class Run final : public wasi::Stdio {
   [[nodiscard]] bool stdin_closed() const override;
   bool write_stdout(std::span<const std::byte> bytes) override;
   void write_stderr(std::span<const std::byte> bytes) override;
+
+  // wasi::Blocking
+  void start(std::shared_ptr<wasi::Task> task) override;
 
  private:
   struct Marks {  // monotonic; 0: not reached
@@ -81,6 +95,7 @@ class Run final : public wasi::Stdio {
   std::chrono::milliseconds time_limit_;
   const Clock& clock_;
   CpuClock& cpu_;
+  BlockingThreads& blocking_;
   protocol::Conversation conversation_;
   size_t stdin_read_ = 0;  // bytes of conversation_.input() that the guest has taken
   StderrLog log_;

@@ -116,7 +116,7 @@ class RunTest : public ::testing::Test {
       message.mutable_call()->set_arguments("{}");
     }
     began_ = clock_.now;
-    return std::make_unique<GuestRun>(message, std::vector<Fd>(), *engine_, *module, clock_, cpu_, ids_);
+    return std::make_unique<GuestRun>(message, std::vector<Fd>(), *module, around_);
   }
 
   // Its turns until it waits or has ended.
@@ -147,6 +147,8 @@ class RunTest : public ::testing::Test {
   StillClock clock_;
   CpuClock cpu_{clock_};
   Ids ids_;
+  std::unique_ptr<BlockingThreads> blocking_ = BlockingThreads::create(1).value();
+  const Surroundings around_{*engine_, clock_, cpu_, ids_, *blocking_, limits::kDescriptors};
   Nanoseconds began_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "worker/descriptor_share.h"
+
 namespace subako::worker {
 
 child::Tool to_wire(const protocol::Tool& tool) {
@@ -26,12 +28,13 @@ child::Crashed to_wire(const protocol::Crash& crash) {
   return message;
 }
 
-std::vector<wasi::Preopen> preopens_of(const child::StartRun& start) {
-  std::vector<wasi::Preopen> preopens;
+wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors) {
+  wasi::World world{.arguments = {start.package()}};
   for (const child::Preopen& preopen : start.preopens()) {
-    preopens.push_back({.path = preopen.path(), .writable = preopen.writable(), .has_tree = preopen.has_tree()});
+    world.preopens.push_back({.path = preopen.path(), .writable = preopen.writable(), .has_tree = preopen.has_tree()});
   }
-  return preopens;
+  world.descriptors = guest_descriptors(descriptors, world.preopens.size(), trees);
+  return world;
 }
 
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host) {

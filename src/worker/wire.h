@@ -14,8 +14,10 @@ namespace subako::worker {
 [[nodiscard]] child::Tool to_wire(const protocol::Tool& tool);
 [[nodiscard]] child::Crashed to_wire(const protocol::Crash& crash);
 
-// The preopens in the order of F1, and their trees: a descriptor for each that has one, in the same order.
-[[nodiscard]] std::vector<wasi::Preopen> preopens_of(const child::StartRun& start);
+// What the guest is given, of which `trees` preopens have a tree: the preopens in the order of F1, and as many descriptors as
+// `descriptors` of the kernel's allow.
+[[nodiscard]] wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors);
+// Their trees: a descriptor for each that has one, in the same order.
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host);
 
 }  // namespace subako::worker

@@ -3,12 +3,15 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ctime>
 #include <string>
+#include <utility>
 
 #include "child/envelope.h"
 #include "engine/identity.h"
+#include "worker/descriptor_share.h"
 
 namespace subako::worker {
 
@@ -25,6 +28,7 @@ Result<void> Worker::serve() {
     TRY_VOID(wait());
     TRY(const bool open, receive());
     if (!open) return {};
+    wake_done();
     wake_due();
     give_turns();
     if (failed_) return std::unexpected(*failed_);
@@ -32,10 +36,12 @@ Result<void> Worker::serve() {
   }
 }
 
-// Until core sends something, a run's time comes, or what is queued can be sent; not at all where a guest can run.
+// Until core sends something, a run's time comes or its task is done, or what is queued can be sent; not at all where a guest
+// can run.
 Result<void> Worker::wait() {
-  pollfd socket{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-  if (!writer_.empty()) socket.events |= POLLOUT;
+  std::array<pollfd, 2> watched{{{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                                 {.fd = blocking_ ? blocking_->readable() : -1, .events = POLLIN, .revents = 0}}};
+  if (!writer_.empty()) watched[0].events |= POLLOUT;
   timespec timeout{};
   const timespec* until = nullptr;
   if (!runnable_.empty()) {
@@ -46,9 +52,10 @@ Result<void> Worker::wait() {
     until = &timeout;
   }
   if (ticker_) ticker_->set_active(!runnable_.empty());
-  if (ppoll(&socket, 1, until, nullptr) < 0 && errno != EINTR) {
+  if (ppoll(watched.data(), watched.size(), until, nullptr) < 0 && errno != EINTR) {
     return std::unexpected(system_error("the worker cannot wait for core", errno));
   }
+  task_done_ = watched[1].revents != 0;
   return {};
 }
 
@@ -93,6 +100,8 @@ Result<void> Worker::handle(child::Frame frame) {
 Result<void> Worker::configure(uint32_t guests) {
   if (engine_) return fail(Code::kInternal, "core configured the worker twice");
   TRY(engine_, engine::Engine::for_running(guests));
+  TRY(blocking_, BlockingThreads::create(limits::kBlockingThreads));
+  descriptors_ = descriptor_share(guests);
   ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
   child::FromWorker reply;
   reply.mutable_ready()->set_identity(engine::identity(*engine_));
@@ -119,7 +128,8 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
-  auto run = std::make_unique<Run>(start, std::move(trees), *engine_, module->second, clock_, cpu_, ids_);
+  const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, descriptors_};
+  auto run = std::make_unique<Run>(start, std::move(trees), module->second, around);
   Run& started = *run;
   runs_.emplace(started.id(), std::move(run));
   runnable_.push_back(started.id());
@@ -131,6 +141,15 @@ void Worker::cancel(uint64_t id) {
   if (found == runs_.end()) return;  // it has ended meanwhile: core has its Ended
   found->second->cancel();
   finish(*found->second);
+}
+
+void Worker::wake_done() {
+  if (!std::exchange(task_done_, false)) return;
+  for (const uint64_t id : blocking_->take_done()) {
+    const auto run = runs_.find(id);
+    if (run == runs_.end() || due_.erase({run->second->due(), id}) == 0) continue;  // it has ended, or runs
+    runnable_.push_back(id);
+  }
 }
 
 void Worker::wake_due() {

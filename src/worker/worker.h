@@ -19,6 +19,7 @@
 #include "child/frames.h"
 #include "engine/engine.h"
 #include "engine/linked_module.h"
+#include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
 #include "worker/run.h"
 #include "worker/ticker.h"
@@ -48,6 +49,7 @@ class Worker {
   void start(const child::StartRun& start, std::vector<Fd> trees);
   void cancel(uint64_t run);
 
+  void wake_done();
   void wake_due();
   void give_turns();
   void give_turn(Run& run);
@@ -64,11 +66,14 @@ class Worker {
   child::FrameReader reader_;
   child::FrameWriter writer_;
   std::optional<engine::Engine> engine_;
+  size_t descriptors_ = 0;  // of each run
   std::unique_ptr<Ticker> ticker_;
+  std::unique_ptr<BlockingThreads> blocking_;
   std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
   std::deque<uint64_t> runnable_;
   std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
+  bool task_done_ = false;                          // of some run
   Counts counts_;
   std::optional<Error> failed_;                     // a frame that couldn't be queued
 };
