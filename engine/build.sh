@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the engine library (Wasmtime's C API and our shims) and prints the folder that holds it:
+# Builds the engine library (Wasmtime's C API, with what patches/ changes in it, and our shims) and prints the folder that holds it:
 #   lib/libsubako_engine.a   include/   (Wasmtime's headers, with a conf.h of the same features, and shims.h)
 # It takes minutes, so the result is kept under a key of its sources, lock file and compiler.
 set -euo pipefail
@@ -9,7 +9,7 @@ say() { echo "$*" >&2; }
 cargo=${CARGO:-cargo}
 command -v "$cargo" >/dev/null || { say "engine: cargo is missing; run 'make setup'"; exit 1; }
 rustc_version=$("${RUSTC:-rustc}" -vV)  # its host too
-key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs waiting.rs shims.h build.sh; echo "$rustc_version") | sha256sum | cut -c1-16)
+key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs waiting.rs shims.h build.sh patches/*; echo "$rustc_version") | sha256sum | cut -c1-16)
 cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/subako/engine}
 out=$cache/$key
 if [ -f "$out/lib/libsubako_engine.a" ]; then
@@ -25,11 +25,24 @@ if [ ! -f "$out/lib/libsubako_engine.a" ]; then
   rm -rf "$cache"/build.*  # of builds that were killed: we have the lock
   work=$(mktemp -d "$cache/build.XXXXXX")
   trap 'rm -rf "$work"' EXIT
-  (cd "$here" && CARGO_TARGET_DIR="$work/target" "$cargo" build --release --locked >&2)
-  api=$(cd "$here" && "$cargo" metadata --format-version 1 --locked |
-    python3 -c 'import json,os,sys; print(next(os.path.dirname(p["manifest_path"]) for p in json.load(sys.stdin)["packages"] if p["name"] == "wasmtime-c-api-impl"))')
+  # Fetched as the lock file says, with its checksums; then the patched crates take the place of their originals.
+  (cd "$here" && "$cargo" metadata --format-version 1 --locked) |
+    python3 -c 'import json,os,sys; [print(p["name"], os.path.dirname(p["manifest_path"])) for p in json.load(sys.stdin)["packages"]]' >"$work/sources"
+  source_of() { sed -n "s/^$1 //p" "$work/sources"; }
+  mkdir "$work/crate" "$work/patched"
+  cp "$here"/{Cargo.toml,Cargo.lock,*.rs} "$work/crate/"
+  echo "[patch.crates-io]" >>"$work/crate/Cargo.toml"
+  for patch in "$here"/patches/*.patch; do
+    name=$(basename "$patch" .patch)
+    cp -r "$(source_of "$name")" "$work/patched/$name"
+    (cd "$work/patched/$name" && GIT_CEILING_DIRECTORIES=$work git apply "$patch")
+    echo "$name = { path = \"$work/patched/$name\" }" >>"$work/crate/Cargo.toml"
+    sed -i "/^name = \"$name\"\$/,/^\$/{/^source = /d;/^checksum = /d}" "$work/crate/Cargo.lock"
+  done
+  (cd "$work/crate" && RUSTFLAGS="--cap-lints allow" CARGO_TARGET_DIR="${SUBAKO_ENGINE_TARGET:-$work/target}" "$cargo" build --release --locked >&2)
+  api=$(source_of wasmtime-c-api-impl)
   mkdir -p "$work/out/lib" "$work/out/include"
-  cp "$work/target/release/libsubako_engine.a" "$work/out/lib/"
+  cp "${SUBAKO_ENGINE_TARGET:-$work/target}/release/libsubako_engine.a" "$work/out/lib/"
   cp -r "$api/include/." "$work/out/include/"
   cp "$here/shims.h" "$work/out/include/subako_engine_shims.h"
   # The same features as in Cargo.toml.

@@ -41,7 +41,7 @@ unsafe fn or_exit(memory: *mut u8) -> *mut u8 {
 static ALLOCATOR: ExitWhenEmpty = ExitWhenEmpty;
 
 use std::os::fd::FromRawFd;
-use std::os::raw::{c_char, c_int};
+use std::os::raw::{c_char, c_int, c_void};
 
 /// Copies `text` into a C buffer of `capacity` bytes, cut at a character and ended by a NUL.
 unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: usize) {
@@ -97,6 +97,41 @@ pub struct subako_limits {
     pub bytes: u64,
     pub elements: u64,
     pub refused: u64,
+    /// Where the memory lies, once that is known; null before.
+    pub memory: *mut u8,
+    /// From here on it is in huge pages.
+    pub huge_from: u64,
+}
+
+extern "C" {
+    fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+}
+const MADV_HUGEPAGE: c_int = 14;
+
+impl subako_limits {
+    /// One instruction can fill all of a memory, and none of it looks at an epoch: 512 MiB take 190 to 860 ms in pages of 4 KiB, 40 ms in
+    /// huge ones. All that the memory may ever have is asked for at once, as the kernel splits its maps at each asking. Where
+    /// it has no huge pages to give, it is slow.
+    fn ask_for_huge_pages(&self, before: u64) {
+        if self.memory.is_null() || before > self.huge_from || self.bytes <= self.huge_from {
+            return;
+        }
+        unsafe {
+            madvise(
+                self.memory.add(self.huge_from as usize) as *mut c_void,
+                (self.max_bytes - self.huge_from) as usize,
+                MADV_HUGEPAGE,
+            );
+        }
+    }
+}
+
+/// Tells where a store's memory lies: it is known only when the instance is there.
+#[no_mangle]
+pub unsafe extern "C" fn subako_limits_memory(limits: *mut subako_limits, memory: *mut u8) {
+    let limits = &mut *limits;
+    limits.memory = memory;
+    limits.ask_for_huge_pages(0);
 }
 
 struct Limiter(*mut subako_limits);
@@ -124,7 +159,8 @@ impl wasmtime::ResourceLimiter for Limiter {
             return Ok(false);
         }
         if !exceeds(desired, maximum) {
-            limits.bytes = after;
+            let before = std::mem::replace(&mut limits.bytes, after);
+            limits.ask_for_huge_pages(before);
         }
         Ok(true)
     }

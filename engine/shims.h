@@ -20,8 +20,11 @@ typedef struct subako_limits {
   uint64_t bytes;
   uint64_t elements;
   uint64_t refused;
+  uint8_t* memory;     // null: not known yet
+  uint64_t huge_from;  // from here on the memory is in huge pages
 } subako_limits;
 void subako_store_limits(wasmtime_store_t* store, subako_limits* limits);
+void subako_limits_memory(subako_limits* limits, uint8_t* memory);
 
 wasmtime_module_t* subako_module_from_fd(const wasm_engine_t* engine, int fd, char* message, size_t capacity);
 

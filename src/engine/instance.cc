@@ -15,7 +15,7 @@ struct Instance::Running {
   std::shared_ptr<const LinkedModule> module;
   InstanceState state;
   subako_limits limits{.max_bytes = limits::kMemoryBytes, .max_elements = limits::kTableElements, .bytes = 0,
-                       .elements = 0, .refused = 0};
+                       .elements = 0, .refused = 0, .memory = nullptr, .huge_from = limits::kHugePagesFrom};
   wasmtime_store_t* store = nullptr;
   wasmtime_context_t* context = nullptr;
   wasmtime_call_future_t* future = nullptr;  // instantiating, then running _start
@@ -42,6 +42,7 @@ struct Instance::Running {
     wasmtime_extern_t memory;
     if (wasmtime_instance_export_get(context, &instance, "memory", 6, &memory) && memory.kind == WASMTIME_EXTERN_MEMORY) {
       state.memory = memory.of.memory;
+      subako_limits_memory(&limits, wasmtime_memory_data(context, &memory.of.memory));
     }
     wasmtime_extern_t found;
     if (!wasmtime_instance_export_get(context, &instance, "_start", 6, &found) || found.kind != WASMTIME_EXTERN_FUNC) {
