@@ -12,9 +12,9 @@ PYTEST = $(PYTHON) -m pytest -q -p no:cacheprovider
 PART = setup/part.sh
 SAMPLE = build/guests/greet
 
-.PHONY: help setup build run test test-deep fuzz bench clean
+.PHONY: help setup build run test test-deep wasi-testsuite fuzz bench clean
 help:        ## what there is
-	@sed -n 's/^\([a-z-]*\): *\(.*\)## /  make \1\t/p' $(MAKEFILE_LIST) | sed 's/\t[^\t]*\t/\t/' | expand -t 20
+	@sed -n 's/^\([a-z-]*\): *\(.*\)## /  make \1\t/p' $(MAKEFILE_LIST) | sed 's/\t[^\t]*\t/\t/' | expand -t 23
 
 setup:       ## install with apt what is missing (Debian 12, root or sudo), and say what
 	@setup/install.sh
@@ -40,6 +40,10 @@ test-deep: setup       ## the unit tests and the hostile guests under ASan and U
 	@$(PART) "fuzzer of pictures" 6m fuzz/fuzz.sh picture 30
 	@$(PART) "hostile guests, ASan and UBSan" 6m env SUBAKO=$(CURDIR)/build/asan/bin/subako SUBAKO_SLOWDOWN=4 \
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
+
+SUITE =
+wasi-testsuite: build       ## the standard's own tests: SUITE=a checkout of wasi-testsuite (CONTRIBUTING.md)
+	@tests/wasi/testsuite.py "$(SUITE)" build/tests/wasi/run_module
 
 FUZZ = picture
 TIME = 30
