@@ -18,16 +18,22 @@ namespace subako::testing {
 
 namespace {
 
-struct Told {
-  std::string bytes;
-};
+void append(std::string& to, std::span<const std::byte> bytes) {
+  to.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
 
-abi::Answer<uint32_t> tell(Told& told, abi::GuestBytes what) {
-  told.bytes.append(reinterpret_cast<const char*>(what.bytes.data()), what.bytes.size());
+abi::Answer<uint32_t> tell_answer(std::string& told, uint32_t number) {
+  append(told, std::as_bytes(std::span(&number, 1)));
   return 0U;
 }
 
-constexpr std::array kTell{abi::import <"test", "tell", tell>(abi::kNeverWaits)};
+abi::Answer<uint32_t> tell_memory(std::string& told, abi::GuestBytes what) {
+  append(told, what.bytes);
+  return 0U;
+}
+
+constexpr std::array kTell{abi::import <"test", "answer", tell_answer>(abi::kNeverWaits),
+                           abi::import <"test", "memory", tell_memory>(abi::kNeverWaits)};
 
 class KeptStreams final : public Streams {
  public:
@@ -37,19 +43,14 @@ class KeptStreams final : public Streams {
   [[nodiscard]] size_t stdin_available() const override { return 0; }
   [[nodiscard]] bool stdin_closed() const override { return true; }
   bool write_stdout(std::span<const std::byte> bytes) override {
-    keep(bytes);
+    append(output, bytes);
     return true;
   }
-  void write_stderr(std::span<const std::byte> bytes) override { keep(bytes); }
+  void write_stderr(std::span<const std::byte> bytes) override { append(output, bytes); }
   void sleep(std::optional<Nanoseconds> at, bool) override {
     if (!at) return;  // input: its end is there already
     const timespec until{*at / 1'000'000'000, *at % 1'000'000'000};
     ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
-  }
-
- private:
-  void keep(std::span<const std::byte> bytes) {
-    output.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
 };
 
@@ -81,14 +82,14 @@ Result<bool> read_whole(std::span<std::byte> to) {
 
 void add(std::string& answer, std::string_view part) {
   const auto length = static_cast<uint32_t>(part.size());
-  answer.append(reinterpret_cast<const char*>(&length), sizeof length);
+  append(answer, std::as_bytes(std::span(&length, 1)));
   answer.append(part);
 }
 
 }  // namespace
 
 Result<void> serve_modules(const World& world) {
-  Told told;
+  std::string told;
   TRY(const ModuleRun machine, ModuleRun::prepare({{kTell, &told}}));
   while (true) {
     uint32_t length = 0;
@@ -97,12 +98,12 @@ Result<void> serve_modules(const World& world) {
     if (length > limits::kBundleBytes) return fail(Code::kTooLarge, "a module is larger than a bundle may be");
     std::vector<std::byte> wasm(length);
     TRY_VOID(read_whole(wasm));
-    told.bytes.clear();
+    told.clear();
     KeptStreams streams;
     const Result<engine::Finish> finish = machine.run(wasm, world, streams);
     std::string answer;
     add(answer, told_end(finish));
-    add(answer, told.bytes);
+    add(answer, told);
     add(answer, streams.output);
     TRY_VOID(write_all(STDOUT_FILENO, answer, "writing an answer"));
   }
