@@ -110,7 +110,7 @@ Reply fd_filestat_set_size(Host& host, FdNumber fd, uint64_t size) {
   if (host.at_work()) return host.finish_work();
   TRY(File * file, host.file(fd, Rights::kFdFilestatSetSize));
   if (!file->root->writable) return refuse(Errno::kPerm);
-  if (size > INT64_MAX) return refuse(Errno::kFbig);
+  if (size > INT64_MAX) return refuse(Errno::kInval);
   struct stat now{};
   if (::fstat(file->fd.get(), &now) != 0) return refuse(static_cast<std::errc>(errno));
   const auto old_size = static_cast<uint64_t>(now.st_size);

@@ -82,7 +82,7 @@ Reply sched_yield(Host& host);
 
 // proc.cc
 abi::Answer<void> proc_exit(Host& host, uint32_t code);
-Reply proc_raise(Host& host, uint32_t signal);
+Reply proc_raise(Host& host, Signal signal);
 
 // random.cc
 Reply random_get(Host& host, GuestBuffer to);

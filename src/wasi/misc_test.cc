@@ -57,6 +57,8 @@ TEST_F(Misc, an_exit_carries_its_whole_code) {  // spec: C9
   EXPECT_EQ(call("proc_exit", {0}), "EXIT 0");
   EXPECT_EQ(call("proc_exit", {0xffffffffU}), "EXIT 4294967295");
   EXPECT_EQ(call("proc_raise", {9}), "NOTSUP");
+  EXPECT_EQ(call("proc_raise", {30}), "NOTSUP");
+  EXPECT_EQ(call("proc_raise", {31}), "INVAL");
 }
 
 TEST_F(Misc, no_descriptor_is_a_socket) {  // spec: F3

@@ -57,31 +57,37 @@ Try<std::optional<Event>> event_of_fd(Host& host, const Subscription& subscripti
   return event;
 }
 
+// None: not yet, and `wake` says what it waits for.
+Try<std::optional<Event>> event_of(Host& host, const Subscription& one, const Progress& began,
+                                   Nanoseconds now, Wake& wake) {
+  if (one.tag > static_cast<uint8_t>(EventType::kFdWrite)) return refuse(Errno::kInval);
+  const auto type = static_cast<EventType>(one.tag);
+  if (type != EventType::kClock) {
+    TRY(const auto event, event_of_fd(host, one, type));
+    if (!event) wake.stdin = true;
+    return event;
+  }
+  TRY(const Nanoseconds deadline, deadline_of(one, began));
+  if (deadline <= now) return Event{.userdata = one.userdata, .type = type};
+  wake.at = std::min(deadline, wake.at.value_or(kNever));
+  return std::nullopt;
+}
+
 struct Round {
   uint32_t happened = 0;
   Wake wake;
 };
 
+// Twice through, as a call that fails writes no event.
 Try<Round> look(Host& host, const GuestArray<Subscription>& subscriptions, const GuestArray<Event>& events,
                 const Progress& began) {
   const Nanoseconds now = host.clock().monotonic();
   Round round;
   for (size_t i = 0; i < subscriptions.size(); ++i) {
-    const Subscription one = subscriptions.get(i);
-    if (one.tag > static_cast<uint8_t>(EventType::kFdWrite)) return refuse(Errno::kInval);
-    const auto type = static_cast<EventType>(one.tag);
-    std::optional<Event> event;
-    if (type == EventType::kClock) {
-      TRY(const Nanoseconds deadline, deadline_of(one, began));
-      if (deadline <= now) {
-        event = Event{.userdata = one.userdata, .type = type};
-      } else {
-        round.wake.at = std::min(deadline, round.wake.at.value_or(kNever));
-      }
-    } else {
-      TRY(event, event_of_fd(host, one, type));
-      if (!event) round.wake.stdin = true;
-    }
+    TRY_VOID(event_of(host, subscriptions.get(i), began, now, round.wake));
+  }
+  for (size_t i = 0; i < subscriptions.size(); ++i) {
+    TRY(const auto event, event_of(host, subscriptions.get(i), began, now, round.wake));
     if (event) events.set(round.happened++, *event);
   }
   return round;

@@ -130,6 +130,14 @@ TEST_F(Poll, bad_subscriptions_fail_the_call) {  // spec: F2
   EXPECT_EQ(fails({.tag = 1, .clock_or_fd = 3}), "BADF");
 }
 
+TEST_F(Poll, a_call_that_fails_writes_no_event) {  // spec: F2
+  add_fd(EventType::kFdWrite, 1, 77);
+  add_fd(EventType::kFdWrite, 99, 78);
+  put(40000, uint64_t{0x5a});
+  EXPECT_EQ(poll(), "BADF");
+  EXPECT_EQ(get<uint64_t>(40000), 0x5aU);
+}
+
 TEST_F(Poll, a_huge_count_costs_nothing) {  // spec: F2
   EXPECT_EQ(call("poll_oneoff", {0, 1000, 10'000'000, 104}),
             "TRAP poll_oneoff: the pointer 0x0 and its 480000000 bytes lie outside memory");

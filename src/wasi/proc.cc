@@ -6,9 +6,9 @@ abi::Answer<void> proc_exit(Host&, uint32_t code) {
   return abi::stop(abi::Exit{code});
 }
 
-// There are no signals.
-Reply proc_raise(Host&, uint32_t) {
-  return refuse(Errno::kNotSup);
+// No guest gets a signal.
+Reply proc_raise(Host&, Signal signal) {
+  return refuse(signal > Signal::kSys ? Errno::kInval : Errno::kNotSup);
 }
 
 }  // namespace subako::wasi

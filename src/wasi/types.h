@@ -60,6 +60,7 @@ enum class ShutdownFlags : uint32_t { kNone = 0, kRead = 1, kWrite = 2, kAll = 3
 
 enum class ClockId : uint32_t { kRealtime = 0, kMonotonic = 1, kProcessCpu = 2, kThreadCpu = 3 };
 enum class Whence : uint32_t { kSet = 0, kCur = 1, kEnd = 2 };
+enum class Signal : uint32_t { kNone = 0, kSys = 30 };
 enum class Advice : uint32_t { kNormal = 0, kNoReuse = 5 };
 enum class FileType : uint8_t {
   kUnknown = 0,
