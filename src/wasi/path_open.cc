@@ -29,8 +29,7 @@ Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags fla
       !has_only(rights, Rights::kAll) || !has_only(flags, FdFlags::kAll)) {
     return refuse(Errno::kInval);
   }
-  const bool makes_or_empties = (open & (OpenFlags::kCreat | OpenFlags::kTrunc)) != OpenFlags::kNone;
-  if (has(open, OpenFlags::kDirectory) && makes_or_empties) return refuse(Errno::kInval);
+  if (has(open, OpenFlags::kDirectory) && open != OpenFlags::kDirectory) return refuse(Errno::kInval);
   return {};
 }
 

@@ -84,6 +84,7 @@ TEST_F(Paths, open_flags_mean_what_they_do_on_the_reference_host) {  // spec: F2
   EXPECT_EQ(open("nd", kRead, kCreat | kDirectory), "INVAL");
   EXPECT_EQ(open("file", kRead, kDirectory), "NOTDIR");
   EXPECT_EQ(open("dir", kRead, kDirectory | kTrunc), "INVAL");
+  EXPECT_EQ(open("dir", kRead, kDirectory | kExcl), "INVAL");
   EXPECT_EQ(open("file", kRead, kExcl), "SUCCESS");
   EXPECT_EQ(open("file", kRead, kCreat | kExcl), "EXIST");
   EXPECT_EQ(open("dir", kRead, kCreat), "ISDIR");
