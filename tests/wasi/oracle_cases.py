@@ -8,6 +8,7 @@ import dataclasses
 import struct
 import typing
 
+import rows
 from calls import Call
 from trees import DIRECTORY, Link
 
@@ -100,13 +101,6 @@ def case(name, made, wasmtime, ours=None, why=None):
     return Case(name, *made, wasmtime, ours, why)
 
 
-FLAG = "an unknown flag or enum value"
-COUNT = "a list that is longer than memory"
-CLOCK = "a clock that isn't there"
-STAT_SLASH = "the state of `file/` and of a link with a slash, not followed"
-REMOVED_SLASH = "removing or unlinking a link out with a slash"
-SYNCED = "`path_open` with `SYNC`, `DSYNC` or `RSYNC`"
-
 CASES = [
     # A path, links not followed at its end.
     case("open file", path_open("file"), "SUCCESS"),
@@ -150,11 +144,11 @@ CASES = [
     case("TRUNC on a directory", path_open("dir", 0, TRUNC), "ISDIR"),
     case("a directory to write", path_open("dir", 0, 0, READ | WRITE), "ISDIR"),
     case("CREAT new/", path_open("new/", 0, CREAT), "ISDIR"),
-    case("an unknown open flag", path_open("file", 0, 16), "TRAP", "INVAL", FLAG),
-    case("an unknown descriptor flag", path_open("file", 0, 0, READ, 32), "TRAP", "INVAL", FLAG),
-    case("SYNC", path_open("file", 0, 0, WRITE, SYNC), "NOTSUP", "SUCCESS", SYNCED),
-    case("an unknown right", path_open("file", 0, 0, 1 << 40), "TRAP", "INVAL", FLAG),
-    case("an unknown lookup flag", stat("file", 2), "TRAP", "INVAL", FLAG),
+    case("an unknown open flag", path_open("file", 0, 16), "TRAP", "INVAL", rows.UNKNOWN_FLAG),
+    case("an unknown descriptor flag", path_open("file", 0, 0, READ, 32), "TRAP", "INVAL", rows.UNKNOWN_FLAG),
+    case("SYNC", path_open("file", 0, 0, WRITE, SYNC), "NOTSUP", "SUCCESS", rows.SYNC_OPEN),
+    case("an unknown right", path_open("file", 0, 0, 1 << 40), "TRAP", "INVAL", rows.UNKNOWN_FLAG),
+    case("an unknown lookup flag", stat("file", 2), "TRAP", "INVAL", rows.UNKNOWN_FLAG),
     # A read-only tree.
     case("read-only: open to read", path_open("f", fd=RO), "SUCCESS"),
     case("read-only: open to write", path_open("f", rights=WRITE, fd=RO), "PERM"),
@@ -181,8 +175,8 @@ CASES = [
     # Lists of buffers.
     case("write no buffer", call("fd_write", STDOUT, 0, 0, RESULT), "SUCCESS"),
     case("write a list outside memory", call("fd_write", STDOUT, 65532, 1, RESULT), "TRAP"),
-    case("write 2^31 buffers", call("fd_write", STDOUT, 0, 1 << 31, RESULT), "NOMEM", "TRAP", COUNT),
-    case("write 2^29 + 1 buffers", call("fd_write", STDOUT, 0, 0x20000001, RESULT), "NOMEM", "TRAP", COUNT),
+    case("write 2^31 buffers", call("fd_write", STDOUT, 0, 1 << 31, RESULT), "NOMEM", "TRAP", rows.LONG_LIST),
+    case("write 2^29 + 1 buffers", call("fd_write", STDOUT, 0, 0x20000001, RESULT), "NOMEM", "TRAP", rows.LONG_LIST),
     case("write a buffer that ends outside memory", write(STDOUT, 65530, 10), "TRAP"),
     case("write up to memory's end", write(STDOUT, 65532, 4, at_65532=b"end\n"), "SUCCESS"),
     case("write an empty buffer that points anywhere", write(STDOUT, 0xFFFFFFFF, 0), "SUCCESS"),
@@ -195,11 +189,11 @@ CASES = [
     case("pread from stdin", call("fd_pread", STDIN, 0, 0, 0, RESULT), "SPIPE"),
     case("seek on stdin", call("fd_seek", STDIN, 0, 1, RESULT), "SPIPE"),
     case("seek on a directory", call("fd_seek", RW, 0, 1, RESULT), "BADF"),
-    case("seek from an unknown place", call("fd_seek", RW, 0, 3, RESULT), "TRAP", "BADF", FLAG),
+    case("seek from an unknown place", call("fd_seek", RW, 0, 3, RESULT), "TRAP", "BADF", rows.UNKNOWN_FLAG),
     case("tell of stdout", call("fd_tell", STDOUT, RESULT), "SPIPE"),
     # Waiting.
     case("poll nothing", poll(count=0), "INVAL"),
-    case("poll 10,000,000", poll(count=10_000_000), "NOMEM", "TRAP", COUNT),
+    case("poll 10,000,000", poll(count=10_000_000), "NOMEM", "TRAP", rows.LONG_LIST),
     case("poll an unknown kind", poll(7), "INVAL"),
     case("poll an unknown clock", poll(0, 9), "INVAL"),
     case("poll the clock of CPU time", poll(0, 2, 1), "INVAL"),
@@ -227,12 +221,12 @@ CASES = [
         call("fd_fdstat_set_flags", STDOUT, NONBLOCK),
         "BADF",
         "SUCCESS",
-        "`fd_fdstat_set_flags` on a stream",
+        rows.STREAM_FLAGS,
     ),
-    case("sync a directory", call("fd_sync", RW), "BADF", "SUCCESS", "syncing a directory"),
+    case("sync a directory", call("fd_sync", RW), "BADF", "SUCCESS", rows.SYNCED_DIRECTORY),
     case("datasync stdout", call("fd_datasync", STDOUT), "BADF"),
     case("advise on a directory", call("fd_advise", RW, 0, 0, 0), "BADF"),
-    case("unknown advice", call("fd_advise", RW, 0, 0, 9), "TRAP", "BADF", FLAG),
+    case("unknown advice", call("fd_advise", RW, 0, 0, 9), "TRAP", "BADF", rows.UNKNOWN_FLAG),
     case("list stdin", call("fd_readdir", STDIN, 1000, 100, 0, RESULT), "BADF"),
     case("list into no buffer", call("fd_readdir", RW, 1000, 0, 0, RESULT), "SUCCESS"),
     case("list from cookie 2^63", call("fd_readdir", RW, 1000, 100, 1 << 63, RESULT), "SUCCESS"),
@@ -244,10 +238,10 @@ CASES = [
     case("a preopen's name, too long", call("fd_prestat_dir_name", RW, 1000, 9), "SUCCESS"),
     # Clocks, signals, sockets.
     case(
-        "time of the clock of CPU time", call("clock_time_get", 2, 0, RESULT), "BADF", "INVAL", CLOCK
+        "time of the clock of CPU time", call("clock_time_get", 2, 0, RESULT), "BADF", "INVAL", rows.ABSENT_CLOCK
     ),
-    case("time of an unknown clock", call("clock_time_get", 9, 0, RESULT), "TRAP", "INVAL", FLAG),
-    case("resolution of a thread's clock", call("clock_res_get", 3, RESULT), "BADF", "INVAL", CLOCK),
+    case("time of an unknown clock", call("clock_time_get", 9, 0, RESULT), "TRAP", "INVAL", rows.UNKNOWN_FLAG),
+    case("resolution of a thread's clock", call("clock_res_get", 3, RESULT), "BADF", "INVAL", rows.ABSENT_CLOCK),
     case("raise a signal", call("proc_raise", 9), "NOTSUP"),
     case("receive on stdout", call("sock_recv", STDOUT, 0, 0, 0, RESULT, 108), "NOTSOCK"),
     case("receive on 99", call("sock_recv", 99, 0, 0, 0, RESULT, 108), "BADF"),
@@ -265,19 +259,19 @@ CASES = [
     case("hard link, followed", link("lf", "hl3", FOLLOW), "INVAL"),
     case("hard link called hl4/", link("file", "hl4/"), "NOENT"),
     case("hard link of what lies outside", link("../out/secret", "hl5"), "PERM"),
-    case("rename file to n/", rename("file", "n/"), "SUCCESS", "NOTDIR", "renaming a file to `n/`"),
+    case("rename file to n/", rename("file", "n/"), "SUCCESS", "NOTDIR", rows.RENAMED_SLASH),
     case("rename a directory into itself", rename("dir", "dir/sub"), "INVAL"),
     case("rename .", rename(".", "q"), "BUSY"),
     case("rename esc/", rename("esc/", "q"), "NOTDIR"),
     case("rename to the outside", rename("file", "../out/q"), "PERM"),
     case("remove the directory .", on_path("path_remove_directory", "."), "INVAL"),
-    case("remove the directory esc/", on_path("path_remove_directory", "esc/"), "PERM", "NOTDIR", REMOVED_SLASH),
-    case("unlink esc/", on_path("path_unlink_file", "esc/"), "PERM", "NOTDIR", REMOVED_SLASH),
+    case("remove the directory esc/", on_path("path_remove_directory", "esc/"), "PERM", "NOTDIR", rows.REMOVED_SLASH),
+    case("unlink esc/", on_path("path_unlink_file", "esc/"), "PERM", "NOTDIR", rows.REMOVED_SLASH),
     case("make esc/new", on_path("path_create_directory", "esc/new"), "PERM"),
     case("make a directory without a name", on_path("path_create_directory", ""), "NOENT"),
     case("read the link abs", on_path("path_readlink", "abs", 2000, 99, RESULT), "PERM"),
     case("read a file as a link", on_path("path_readlink", "file", 2000, 99, RESULT), "INVAL"),
     case("read the link abs into no buffer", on_path("path_readlink", "abs", 2000, 0, RESULT), "PERM"),
-    case("stat esc/", stat("esc/"), "SUCCESS", "PERM", STAT_SLASH),
-    case("stat file/", stat("file/"), "SUCCESS", "NOTDIR", STAT_SLASH),
+    case("stat esc/", stat("esc/"), "SUCCESS", "PERM", rows.STAT_SLASH),
+    case("stat file/", stat("file/"), "SUCCESS", "NOTDIR", rows.STAT_SLASH),
 ]

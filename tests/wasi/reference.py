@@ -11,35 +11,37 @@ class Reference:
     def __init__(self, trees):
         self.trees = trees
         self.engine = wasmtime.Engine()
+        self.numbers = []
+        self.linker = wasmtime.Linker(self.engine)
+        self.linker.define_wasi()
+        i32 = wasmtime.ValType.i32()
+        answer, memory = wasmtime.FuncType([i32], [i32]), wasmtime.FuncType([i32, i32], [i32])
+        self.linker.define_func("test", "answer", answer, lambda number: self.numbers.append(number) or 0)
+        self.linker.define_func("test", "memory", memory, lambda at, length: 0)
 
-    def run(self, calls, data):
-        store = wasmtime.Store(self.engine)
+    def store(self, output):
         config = wasmtime.WasiConfig()
         config.argv = ["module"]
-        output = bytearray()
         config.stdout_custom = config.stderr_custom = lambda written: output.extend(written)
         for host, guest, writable in self.trees:
             config.preopen_dir(str(host), guest, writable)
+        store = wasmtime.Store(self.engine)
         store.set_wasi(config)
-        numbers = []
-        linker = wasmtime.Linker(self.engine)
-        linker.define_wasi()
-        i32 = wasmtime.ValType.i32()
-        linker.define_func(
-            "test", "answer", wasmtime.FuncType([i32], [i32]), lambda number: numbers.append(number) or 0
-        )
-        linker.define_func("test", "memory", wasmtime.FuncType([i32, i32], [i32]), lambda at, length: 0)
-        instance = linker.instantiate(store, wasmtime.Module(self.engine, module(calls, data)))
-        end, memory = None, b""
+        return store
+
+    def run(self, calls, data):
+        output, memory, end = bytearray(), b"", []
+        self.numbers.clear()
+        store = self.store(output)
+        instance = self.linker.instantiate(store, wasmtime.Module(self.engine, module(calls, data)))
         try:
             instance.exports(store)["_start"](store)
             memory = bytes(instance.exports(store)["memory"].read(store, 0, PAGE))
         except wasmtime.ExitTrap as exit:
-            end = f"EXIT {exit.code}"
+            end = [f"EXIT {exit.code}"]
         except (wasmtime.Trap, wasmtime.WasmtimeError):
-            end = "TRAP"
-        answers = [errno_name(number & 0xFFFFFFFF) for number in numbers]
-        return Outcome(answers + ([end] if end else []), memory, bytes(output))
+            end = ["TRAP"]
+        return Outcome([errno_name(number & 0xFFFFFFFF) for number in self.numbers] + end, memory, bytes(output))
 
     def close(self):
         pass
