@@ -5,7 +5,9 @@
 
 Makes modules of one to six calls: an oracle case with something changed, or a story of its own (open something, do things to
 it). Both hosts run each on a tree of the same content. Compared are the answers, the memory at the end, what was written to
-stdout and stderr, and the tree; a call of ours that traps must have done nothing. A difference that known.py doesn't know is printed with the least of its calls that still show it.
+stdout and stderr, and the tree; a call of ours that traps must have done nothing. A difference that known.py doesn't know is
+printed with the least of its calls that still show it.
+
 Needs the package `wasmtime` of PyPI, 48.0.0. Case N is the same on every machine.
 """
 

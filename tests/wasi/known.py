@@ -258,8 +258,11 @@ def of_answers(calls, at, data, mine, his):
         return rows.DIRECTORY_LINK
     if paths and pair == ("NOTDIR", "BADF") and any(fd > 5 for fd in call.fds()):
         return rows.BENEATH_FILE
-    if function == "path_remove_directory" and pair == ("NOTEMPTY", "INVAL") and paths[0].endswith((b"..", b"/")):
-        return rows.REMOVED_SLASH
+    if function == "path_remove_directory" and his == "INVAL" and mine in ("NOTEMPTY", "SUCCESS"):
+        if paths[0].endswith((b"..", b"//")):
+            return rows.REMOVED_SLASH
+    if "buffers" in call.kinds and mine == "INVAL" and call.value("count") > 1024:
+        return rows.MANY_BUFFERS
     if paths and any(map(ends_with_slash, paths)):
         if function in ("path_filestat_get", "path_filestat_set_times") and his == "SUCCESS" and not call.value("lookup"):
             return rows.STAT_SLASH
