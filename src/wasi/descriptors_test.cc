@@ -60,8 +60,12 @@ TEST_F(DescriptorTable, holds_1024_and_makes_nothing_past_that) {  // spec: F6
 
 TEST_F(DescriptorTable, opening_and_closing_leaks_nothing) {
   const long before = volume::open_descriptors();
-  for (int i = 0; i < 500; ++i) {
-    ASSERT_EQ(call("fd_close", {opened("file", kReadWrite)}), "SUCCESS");
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t fd = opened("file", kReadWrite);
+    ASSERT_EQ(fd, 9U);
+    ASSERT_EQ(write(fd, "hel"), "SUCCESS");
+    ASSERT_EQ(read(fd), "lo");
+    ASSERT_EQ(call("fd_close", {fd}), "SUCCESS");
     ASSERT_EQ(open("nothing"), "NOENT");
     path("file");
     ASSERT_NE(call("path_open", {kTmp, 0, 1000, 4, 0, 2, 0, 0, 65534}), "SUCCESS");
@@ -71,7 +75,7 @@ TEST_F(DescriptorTable, opening_and_closing_leaks_nothing) {
 
 TEST_F(DescriptorTable, renumbering_closes_its_target) {
   const long before = volume::open_descriptors();
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     const uint64_t a = opened("file");
     const uint64_t b = opened("file");
     ASSERT_EQ(call("fd_renumber", {a, b}), "SUCCESS");
@@ -83,6 +87,8 @@ TEST_F(DescriptorTable, renumbering_closes_its_target) {
 
 TEST_F(DescriptorTable, renumbering_needs_two_open_numbers) {  // spec: F6
   EXPECT_EQ(call("fd_renumber", {3, 99}), "BADF");
+  EXPECT_EQ(call("fd_renumber", {3, 103}), "BADF");
+  EXPECT_EQ(call("fd_renumber", {3, 127}), "BADF");
   EXPECT_EQ(call("fd_renumber", {3, 0xffffffffU}), "BADF");
   EXPECT_EQ(call("fd_renumber", {99, 3}), "BADF");
   EXPECT_EQ(call("fd_renumber", {3, 3}), "SUCCESS");
@@ -113,7 +119,8 @@ TEST_F(DescriptorTable, streams_are_of_unknown_type_and_cannot_seek) {  // spec:
     EXPECT_EQ(call("fd_pread", {fd, 200, 0, 0, 104}), "SPIPE");
     EXPECT_EQ(call("fd_pwrite", {fd, 200, 0, 0, 104}), "SPIPE");
     EXPECT_EQ(call("fd_filestat_get", {fd, 104}), "SUCCESS");
-    EXPECT_EQ(get<Filestat>(104).size, 0U);
+    const auto state = get<Filestat>(104);
+    EXPECT_EQ(state.size | state.accessed | state.modified | state.changed | state.device | state.inode, 0U);
     for (const char* function : {"fd_sync", "fd_datasync"}) EXPECT_EQ(call(function, {fd}), "BADF");
     EXPECT_EQ(call("fd_allocate", {fd, 0, 1}), "BADF");
     EXPECT_EQ(call("fd_advise", {fd, 0, 0, 0}), "BADF");
@@ -121,6 +128,25 @@ TEST_F(DescriptorTable, streams_are_of_unknown_type_and_cannot_seek) {  // spec:
     EXPECT_EQ(call("fd_filestat_set_times", {fd, 0, 0, 0}), "BADF");
     EXPECT_EQ(call("fd_readdir", {fd, 1000, 100, 0, 104}), "BADF");
   }
+}
+
+TEST_F(DescriptorTable, moving_nothing_needs_a_fit_descriptor_too) {  // spec: F2
+  const uint64_t reads = opened("file", kRead);
+  const uint64_t writes = opened("file", kWrite);
+  const uint64_t directory = opened(".", 0, kDirectory);
+  for (const uint64_t fd : {uint64_t{0}, reads, directory, kTmp}) {
+    EXPECT_EQ(call("fd_write", {fd, 200, 0, 104}), "BADF") << fd;
+    EXPECT_EQ(write(fd, ""), "BADF") << fd;
+  }
+  for (const uint64_t fd : {uint64_t{1}, writes, directory, kTmp}) {
+    EXPECT_EQ(call("fd_read", {fd, 200, 0, 104}), "BADF") << fd;
+    EXPECT_EQ(read(fd, 0), "BADF") << fd;
+  }
+  EXPECT_EQ(call("fd_pwrite", {reads, 200, 0, 0, 104}), "BADF");
+  EXPECT_EQ(call("fd_pread", {writes, 200, 0, 0, 104}), "BADF");
+  EXPECT_EQ(write(writes, ""), "SUCCESS");
+  EXPECT_EQ(get<uint32_t>(100), 0U);
+  EXPECT_EQ(read(reads, 0), "");
 }
 
 TEST_F(DescriptorTable, files_operations_are_refused_on_directories) {

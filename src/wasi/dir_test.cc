@@ -103,6 +103,27 @@ TEST_F(Readdir, every_size_of_buffer_lists_everything_once) {  // spec: F2
   for (uint32_t size = 32; size < 700; size += 7) EXPECT_EQ(all(kTmp, size), whole) << size;
 }
 
+TEST_F(Readdir, a_buffer_of_256_bytes_lists_102_entries_with_the_inodes_of_stat) {  // spec: F2
+  files(100);
+  std::map<std::string, Dirent> found;
+  uint64_t cookie = 0;
+  for (int calls = 0; calls < 102; ++calls) {
+    const auto [entries, used] = once(kTmp, 256, cookie);
+    for (const Listed& entry : entries) {
+      EXPECT_TRUE(found.emplace(entry.name, entry.head).second) << entry.name << " came twice";
+      cookie = entry.head.next;
+    }
+    if (used < 256) break;
+  }
+  ASSERT_EQ(found.size(), 102U);
+  for (const auto& [name, head] : found) {
+    path(name);
+    ASSERT_EQ(call("path_filestat_get", {kTmp, 0, 1000, name == ".." ? 1 : name.size(), 104}), "SUCCESS");
+    EXPECT_EQ(head.inode, get<Filestat>(104).inode) << name;
+    EXPECT_EQ(head.filetype, get<Filestat>(104).filetype) << name;
+  }
+}
+
 TEST_F(Readdir, a_buffer_is_filled_to_its_brim) {  // spec: F2
   files(20);
   const uint32_t total = once(kTmp, 40000, 0).second;

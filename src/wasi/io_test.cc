@@ -33,6 +33,43 @@ TEST_F(Io, reads_and_writes_go_on_where_the_last_ended) {  // spec: F2
   EXPECT_EQ(get<uint64_t>(104), 5U);
 }
 
+TEST_F(Io, a_file_is_written_whole_in_one_call_and_read_back) {  // spec: F2
+  memory.assign(4 << 16, std::byte{0});
+  for (size_t i = 0; i < 65536; ++i) memory[65536 + i] = static_cast<std::byte>(i * 7 + i / 256);
+  const uint64_t fd = opened("big", kReadWrite, kCreat | kExcl);
+  iovec(200, 65536, 65536);
+  EXPECT_EQ(call("fd_write", {fd, 200, 1, 104}), "SUCCESS");
+  EXPECT_EQ(get<uint32_t>(104), 65536U);
+  EXPECT_EQ(seek(fd, 0, 0), "0");
+  iovec(200, 2 * 65536, 65536);
+  EXPECT_EQ(call("fd_read", {fd, 200, 1, 104}), "SUCCESS");
+  EXPECT_EQ(get<uint32_t>(104), 65536U);
+  EXPECT_EQ(text(65536, 65536), text(2 * 65536, 65536));
+}
+
+TEST_F(Io, what_is_open_outlives_its_name) {  // spec: F2
+  const uint64_t fd = opened("file", kReadWrite);
+  EXPECT_EQ(on_path("path_unlink_file", kTmp, "file"), "SUCCESS");
+  EXPECT_EQ(read(fd), "hello");
+  EXPECT_EQ(write(fd, "!"), "SUCCESS");
+  EXPECT_EQ(call("fd_filestat_get", {fd, 104}), "SUCCESS");
+  EXPECT_EQ(get<Filestat>(104).size, 6U);
+  EXPECT_EQ(get<Filestat>(104).links, 0U);
+  disk.directory("tmp/dir");
+  const uint64_t directory = opened("dir", 0, kDirectory);
+  EXPECT_EQ(on_path("path_remove_directory", kTmp, "dir"), "SUCCESS");
+  EXPECT_EQ(open("new", kReadWrite, kCreat, directory), "NOENT");
+  EXPECT_EQ(on_path("path_create_directory", kTmp, "dir"), "SUCCESS");
+  EXPECT_EQ(call("fd_close", {directory}), "SUCCESS");
+}
+
+TEST_F(Io, opening_empties_a_file_only_where_asked) {  // spec: F2
+  EXPECT_EQ(open("file", kReadWrite, kCreat), "SUCCESS");
+  EXPECT_EQ(disk.text("tmp/file"), "hello");
+  EXPECT_EQ(open("file", kRead, kTrunc), "SUCCESS");
+  EXPECT_EQ(disk.text("tmp/file"), "");
+}
+
 TEST_F(Io, seeking_has_the_bounds_of_linux) {  // spec: F2
   const uint64_t fd = opened("file", kReadWrite);
   EXPECT_EQ(seek(fd, 3, 0), "3");

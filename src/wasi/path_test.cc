@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "wasi/filestat.h"
 #include "wasi/guest_test.h"
 
 namespace subako::wasi {
@@ -190,6 +191,50 @@ TEST_F(Paths, changes_answer_as_on_linux) {  // spec: F2
   EXPECT_EQ(on_path("path_create_directory", kTmp, "dir"), "EXIST");
 }
 
+TEST_F(Paths, renaming_replaces_what_is_of_the_same_kind) {  // spec: F2
+  disk.directory("tmp/empty");
+  disk.directory("tmp/full/x");
+  disk.file("tmp/other", "other");
+  for (const auto& [from, to, answer] : std::initializer_list<std::array<std::string, 3>>{
+           {"dir", "full", "NOTEMPTY"},
+           {"dir", "file", "NOTDIR"},
+           {"file", "empty", "ISDIR"},
+           {"nothing", "file", "NOENT"},
+           {"file", "nothing/x", "NOENT"},
+           {"file", "other/x", "NOTDIR"},
+           {"file", "file", "SUCCESS"},
+           {"other", "file", "SUCCESS"},
+           {"dir", "empty", "SUCCESS"},
+           {"empty", "new", "SUCCESS"}}) {
+    EXPECT_EQ(two_paths("path_rename", kTmp, from, kTmp, to), answer) << from << " " << to;
+  }
+  EXPECT_EQ(disk.text("tmp/file"), "other");
+  EXPECT_FALSE(disk.exists("tmp/other"));
+  EXPECT_TRUE(disk.exists("tmp/new/nested"));
+}
+
+TEST_F(Paths, a_link_to_nothing_is_a_link) {  // spec: F2
+  EXPECT_EQ(symlink("target", "dangling"), "SUCCESS");
+  EXPECT_EQ(open("dangling"), "LOOP");
+  EXPECT_EQ(open("dangling", kRead, kDirectory), "NOTDIR");
+  EXPECT_EQ(open("dangling", kRead, 0, kTmp, 1), "NOENT");
+  EXPECT_EQ(symlink("other", "dangling"), "EXIST");
+  EXPECT_EQ(two_paths("path_link", kTmp, "dangling", kTmp, "linked"), "SUCCESS");
+  EXPECT_EQ(disk.stat("tmp/linked").st_ino, disk.stat("tmp/dangling").st_ino);
+  EXPECT_EQ(on_path("path_unlink_file", kTmp, "dangling"), "SUCCESS");
+}
+
+TEST_F(Paths, a_links_content_comes_whole_whatever_its_script) {
+  const std::string target = "wörld/世界/🌍";
+  EXPECT_EQ(symlink(target, "☃"), "SUCCESS");
+  path("☃");
+  for (size_t size = 0; size <= target.size() + 3; ++size) {
+    EXPECT_EQ(call("path_readlink", {kTmp, 1000, 3, 20000, size, 100}), "SUCCESS");
+    const auto used = get<uint32_t>(100);
+    EXPECT_EQ(text(20000, used), target.substr(0, size));
+  }
+}
+
 TEST_F(Paths, a_links_content_is_cut_and_never_ended_with_a_nul) {  // spec: F2
   path("lf");
   for (const uint32_t size : {0U, 3U, 4U, 5U}) {
@@ -231,6 +276,22 @@ TEST_F(Paths, times_are_kept_to_the_nanosecond) {  // spec: F2
             "SUCCESS");
 }
 
+TEST_F(Paths, times_are_set_through_any_descriptor_of_a_writable_tree) {  // spec: F2
+  for (const uint64_t rights : {kRead, kReadWrite, uint64_t{0}}) {
+    const uint64_t fd = opened("file", rights);
+    EXPECT_EQ(call("fd_filestat_set_times", {fd, 123'456'789, 987'654'321'000'000'001 + rights, 5}), "SUCCESS");
+    EXPECT_EQ(call("fd_filestat_get", {fd, 104}), "SUCCESS");
+    EXPECT_EQ(get<Filestat>(104).accessed, 123'456'789U);
+    EXPECT_EQ(get<Filestat>(104).modified, 987'654'321'000'000'001U + rights);
+  }
+  EXPECT_EQ(call("fd_filestat_set_times", {opened("dir", 0, kDirectory), 1, 2, 5}), "SUCCESS");
+  EXPECT_EQ(disk.stat("tmp/dir").st_mtim.tv_nsec, 2);
+  path("lf");
+  EXPECT_EQ(call("path_filestat_set_times", {kTmp, 0, 1000, 2, 0, 777, 4}), "SUCCESS");
+  EXPECT_EQ(disk.stat("tmp/lf").st_mtim.tv_nsec, 777);
+  EXPECT_EQ(disk.stat("tmp/file").st_mtim.tv_sec, 987'654'321);
+}
+
 TEST_F(Paths, times_that_a_guest_cannot_hold_become_the_nearest) {
   const timespec before[2] = {{-62'000'000'000, 0}, {-1, 0}};
   ::utimensat(AT_FDCWD, disk.at("tmp/file").c_str(), before, 0);
@@ -238,6 +299,15 @@ TEST_F(Paths, times_that_a_guest_cannot_hold_become_the_nearest) {
   EXPECT_EQ(call("path_filestat_get", {kTmp, 0, 1000, 4, 104}), "SUCCESS");
   EXPECT_EQ(get<Filestat>(104).accessed, 0U);
   EXPECT_EQ(get<Filestat>(104).modified, 0U);
+  struct stat far = disk.stat("tmp/file");
+  for (const time_t seconds : {time_t{18'446'744'073}, time_t{253'402'300'799}, INT64_MAX}) {
+    far.st_mtim = {seconds, 999'999'999};  // from 2554 on, whatever a file system can hold
+    EXPECT_EQ(filestat_of(far).modified, ~uint64_t{0}) << seconds;
+  }
+  far.st_mtim = {18'446'744'072, 999'999'999};
+  EXPECT_EQ(filestat_of(far).modified, 18'446'744'072'999'999'999U);
+  far.st_mtim = {INT64_MIN, 999'999'999};
+  EXPECT_EQ(filestat_of(far).modified, 0U);
 }
 
 TEST_F(Paths, skills_lead_into_their_trees) {  // spec: F1

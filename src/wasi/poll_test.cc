@@ -114,6 +114,21 @@ TEST_F(Poll, outputs_and_files_are_ready_at_once) {
   EXPECT_EQ(event(3).bytes, 3U);
 }
 
+TEST_F(Poll, a_timeout_of_nothing_never_waits) {  // spec: F8
+  disk.file("tmp/file", "hello");
+  const auto file = static_cast<uint32_t>(opened("file"));
+  for (int i = 0; i < 3000; ++i) {
+    count_ = 0;
+    add_clock(static_cast<uint32_t>(i % 2), 0, false, 7);
+    if (i % 3 == 0) add_fd(EventType::kFdWrite, 2);
+    if (i % 5 == 0) add_fd(EventType::kFdRead, file);
+    if (i % 7 == 0) add_fd(EventType::kFdRead, 0);  // never ready
+    ASSERT_EQ(poll(), "SUCCESS");
+    ASSERT_EQ(happened(), 1U + (i % 3 == 0 ? 1 : 0) + (i % 5 == 0 ? 1 : 0));
+    ASSERT_EQ(event(0).userdata, 7U);
+  }
+}
+
 TEST_F(Poll, bad_subscriptions_fail_the_call) {  // spec: F2
   const auto fails = [this](const Subscription& one) {
     count_ = 0;
