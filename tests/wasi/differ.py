@@ -209,7 +209,8 @@ class Maker:
                 return [self.fd(), self.room(8, 4)]
             case "fd_readdir":
                 length = self.pick(0, 10, 24, 100, 1000, 4000, 4000)
-                return [self.pick(self.fd(), self.directory()), self.room(length, 1), length, self.pick(0, 0, 0, 1 << 63), result()]
+                fd, cookie = self.pick(self.fd(), self.directory()), self.pick(0, 0, 0, 1 << 63)
+                return [fd, self.room(length, 1), length, cookie, result()]
             case "fd_renumber":
                 return [self.fd(), self.fd()]
             case "fd_seek":

@@ -72,6 +72,7 @@ KNOWN_FLAGS = {
     "signal": range(31),
 }
 SYNC_FLAGS = 2 | 8 | 16
+OF_A_NAME = {"EXIST", "NOENT", "NOTDIR", "PERM", "LOOP", "BUSY", "ISDIR", "INVAL"}
 OFF_LIMITS = (b"..", b"esc", b"abs", b"bounce")  # a path with one of these may lead out
 
 
@@ -239,14 +240,15 @@ def of_answers(calls, at, data, mine, his):
     if function == "fd_prestat_dir_name" and pair == ("BADF", "NOTDIR"):
         return rows.PREOPEN_NAME
     if pair == ("INVAL", "SUCCESS"):
-        if function == "fd_seek" and call.value("delta") > 1 << 62 or function == "fd_advise" and max(call.words[1:3]) >= 1 << 63:
+        if function == "fd_seek" and call.value("delta") > 1 << 62:
             return rows.FAR_OFFSET
-        if function == "fd_pwrite" and call.value("offset") >= 1 << 63:
+        if function in ("fd_advise", "fd_pwrite") and any(word >= 1 << 63 for word in call.words):
             return rows.FAR_OFFSET
     if function in ("fd_filestat_set_size", "fd_write", "fd_pwrite") and mine == "DQUOT":
         return rows.QUOTA
-    if function == "poll_oneoff" and pair == ("BADF", "SUCCESS") and any(tag and fd > 5 for _, tag, fd, _ in call.subscriptions()):
-        return rows.POLLED_FILE
+    if function == "poll_oneoff" and pair == ("BADF", "SUCCESS"):
+        if any(tag and fd > 5 for _, tag, fd, _ in call.subscriptions()):
+            return rows.POLLED_FILE
     if his == "SUCCESS" and opened_otherwise(calls[:at]):
         if function in ("fd_read", "fd_pread", "fd_write", "fd_pwrite") and mine == "BADF":
             return rows.OPENED_TO
@@ -278,7 +280,7 @@ def of_answers(calls, at, data, mine, his):
         if (mine in wrongs or his in wrongs) and (len(wrongs) > 1 or not {mine, his} <= wrongs):
             return rows.TWO_ERRORS
         # Each path has its own error, and which is told first isn't the same.
-        if function in ("path_link", "path_rename") and {mine, his} <= {"EXIST", "NOENT", "NOTDIR", "PERM", "LOOP", "BUSY", "ISDIR", "INVAL"}:
+        if function in ("path_link", "path_rename") and {mine, his} <= OF_A_NAME:
             return rows.TWO_ERRORS
     return None
 
