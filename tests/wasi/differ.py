@@ -60,6 +60,19 @@ NAMES = (
 ).split()
 
 
+PLAIN_NAMES = (
+    "file dir dir/inner dir/deep dir/deep/f empty lf in esc dangling long new new2 dir/new empty/new in/x dir/ new/"
+).split()
+OF_NAMES = (
+    "path_rename path_rename path_link path_symlink path_unlink_file path_remove_directory path_create_directory path_open "
+    "path_filestat_get path_filestat_get path_readlink path_filestat_set_times fd_readdir"
+).split()
+OF_ONE_FILE = (
+    "fd_read fd_read fd_write fd_write fd_pread fd_pwrite fd_seek fd_seek fd_tell fd_filestat_set_size fd_filestat_get "
+    "fd_fdstat_set_flags fd_filestat_set_times"
+).split()
+
+
 class Maker:
     """One case: its calls, and the memory that they need."""
 
@@ -69,8 +82,14 @@ class Maker:
         self.free = 64
         self.opened = 0
         self.calls = []
+        self.only = None  # the one descriptor that a story is about, or the few names
+        self.names = None
         if self.chance(0.15):
             self.change_an_oracle_case()
+        elif self.chance(0.35):
+            self.tell_of_one_file()
+        elif self.chance(0.35):
+            self.tell_of_names()
         else:
             self.tell_a_story()
 
@@ -104,6 +123,9 @@ class Maker:
     # Arguments.
 
     def path(self):
+        if self.names:
+            content = self.pick(*self.names).encode()
+            return [self.place(content), len(content)]
         name = self.pick(*NAMES)
         if self.chance(0.15):
             name += "/" + self.pick(*NAMES)
@@ -120,6 +142,8 @@ class Maker:
         return self.fd() if self.chance(0.12) else self.pick(3, 3, 3, 3, 3, 4, 5)
 
     def fd(self):
+        if self.only is not None:
+            return self.only
         if self.opened and self.chance(0.8):
             return FIRST_OPENED + self.random.randrange(self.opened)
         return self.pick(0, 1, 2, 3, 3, 4, 5, FIRST_OPENED, FIRST_OPENED + 1, 99, 1023, 1024, 1 << 31, -1)
@@ -189,7 +213,7 @@ class Maker:
             case "fd_fdstat_get":
                 return [self.fd(), self.room(24, 8)]
             case "fd_fdstat_set_flags":
-                return [self.fd(), self.flags(0, 1, 4, 5, 16)]
+                return [self.fd(), self.flags(0, 0, 1, 1, 4, 5, 16)]
             case "fd_fdstat_set_rights":
                 return [self.fd(), self.rights(), self.pick(0, self.rights())]
             case "fd_filestat_get":
@@ -264,9 +288,9 @@ class Maker:
     def add(self, function):
         self.calls.append(Call(function, self.words(function)))
 
-    def open_something(self):
+    def open_something(self, directory=True):
         """A path_open that is likely to work, of a file or a directory."""
-        if self.chance(0.75):
+        if not directory or self.chance(0.75):
             name = self.pick("file", "long", "dir/inner", "new", "lf", "dir/deep/f", "self/file").encode()
             oflags, rights = self.pick(0, 0, 1, 8, 9), self.pick(2, 64, 66, 66, 66)
         else:
@@ -275,6 +299,17 @@ class Maker:
         words = [3, self.pick(0, 1, 1), self.place(name), len(name), oflags, rights, rights, fdflags, self.room(4, 4)]
         self.calls.append(Call("path_open", words))
         self.opened += 1
+
+    def tell_of_one_file(self):
+        self.open_something(directory=False)
+        self.only = FIRST_OPENED
+        for _ in range(self.pick(2, 3, 4, 5)):
+            self.add(self.pick(*OF_ONE_FILE))
+
+    def tell_of_names(self):
+        self.names = self.random.sample(PLAIN_NAMES, 4)
+        for _ in range(self.pick(2, 3, 4, 5, 6)):
+            self.add(self.pick(*OF_NAMES))
 
     def tell_a_story(self):
         length = self.pick(1, 2, 3, 4, 5, 6)
@@ -350,8 +385,8 @@ def compare(calls, data, results, since):
     excused = None
     for at, (mine, his) in enumerate(zip(ours.answers, theirs.answers)):
         if mine == his:
-            if mine == "SUCCESS" and known.parts(calls[at], data):
-                return known.parts(calls[at], data), "parts"  # from here on they are in different states
+            if mine == "SUCCESS" and known.parts(calls, at, data):
+                return known.parts(calls, at, data), "parts"  # from here on they are in different states
             continue
         row, difference = known.of_answers(calls, at, data, mine, his), f"{calls[at].function} answers {mine}, Wasmtime {his}"
         if row is None:

@@ -159,8 +159,8 @@ class Meant:
     def has_bad_pointer(self):
         return any(at + length > PAGE or at % alignment for at, length, alignment in self.ranges())
 
-    def wrongs(self, opened_read_only):
-        """Errors that the arguments alone call for, in no order."""
+    def wrongs(self, surprising):
+        """Errors that the arguments alone call for, in no order. Of `surprising` descriptors nothing is known."""
         found = set()
         if self.has_unknown_flag() or any(flags & 3 == 3 or flags & 12 == 12 for flags in self.values("timeflags")):
             found.add("INVAL")
@@ -173,9 +173,9 @@ class Meant:
         if any(offset >= 1 << 63 for offset in self.values("offset") + self.values("size")):
             found.add("INVAL")
         for fd in self.fds():
-            if fd < 3 or fd > 5:
+            if fd < 3 or fd in surprising:
                 found |= {"BADF", "NOTDIR"} if self.paths() else {"BADF"}
-            if fd == 4 or fd in opened_read_only:
+            if fd == 4 or fd in surprising:
                 found.add("PERM")
         for path in self.paths():
             if b"\0" in path:
@@ -212,6 +212,8 @@ def of_answers(calls, at, data, mine, his):
     call = Meant(calls[at], data)
     function, paths, fd = call.function, call.paths(), call.value("fd")
     pair = mine, his
+    renumbered = any(one.function == "fd_renumber" for one in calls[:at])
+    surprising = {one for one in call.fds() if one > 5 or renumbered}
     if mine == "TRAP":
         if his == "NOMEM":
             return rows.LONG_LIST if call.has_bad_pointer() else None
@@ -240,7 +242,7 @@ def of_answers(calls, at, data, mine, his):
     if function == "fd_prestat_dir_name" and pair == ("BADF", "NOTDIR"):
         return rows.PREOPEN_NAME
     if pair == ("INVAL", "SUCCESS"):
-        if function == "fd_seek" and call.value("delta") > 1 << 62:
+        if function == "fd_seek" and any(one.function == "fd_seek" and one.words[1] > 1 << 62 for one in calls[: at + 1]):
             return rows.FAR_OFFSET
         if function in ("fd_advise", "fd_pwrite") and any(word >= 1 << 63 for word in call.words):
             return rows.FAR_OFFSET
@@ -258,25 +260,24 @@ def of_answers(calls, at, data, mine, his):
         return rows.NO_TIME
     if function == "path_open" and pair == ("NOTDIR", "LOOP") and call.value("oflags") & 2 and not call.value("lookup"):
         return rows.DIRECTORY_LINK
-    if paths and pair == ("NOTDIR", "BADF") and any(fd > 5 for fd in call.fds()):
+    if paths and pair == ("NOTDIR", "BADF") and surprising:
         return rows.BENEATH_FILE
     if function == "path_remove_directory" and his == "INVAL" and mine in ("NOTEMPTY", "SUCCESS"):
-        if paths[0].endswith((b"..", b"//")):
+        if paths[0].endswith((b"..", b"/")):
             return rows.REMOVED_SLASH
     if "buffers" in call.kinds and mine == "INVAL" and call.value("count") > 1024:
         return rows.MANY_BUFFERS
     if paths and any(map(ends_with_slash, paths)):
         if function in ("path_filestat_get", "path_filestat_set_times") and his == "SUCCESS" and not call.value("lookup"):
             return rows.STAT_SLASH
-        if function == "path_rename" and pair == ("NOTDIR", "SUCCESS"):
+        if function == "path_rename" and mine == "NOTDIR" and (his == "SUCCESS" or both_refused(*pair)):
             return rows.RENAMED_SLASH
         if function in ("path_remove_directory", "path_unlink_file") and both_refused(*pair):
             return rows.REMOVED_SLASH
         if function in ("path_link", "path_symlink") and mine == "NOTDIR" and both_refused(*pair):
             return rows.LINK_SLASH
     if both_refused(*pair):
-        read_only = {fd for fd in call.fds() if fd > 5}
-        wrongs = call.wrongs(read_only)
+        wrongs = call.wrongs(surprising)
         if (mine in wrongs or his in wrongs) and (len(wrongs) > 1 or not {mine, his} <= wrongs):
             return rows.TWO_ERRORS
         # Each path has its own error, and which is told first isn't the same.
@@ -290,9 +291,15 @@ def both_refused(mine, his):
     return not any(word in answer for answer in (mine, his) for word in ("SUCCESS", "TRAP", "EXIT"))
 
 
-def parts(call, data):
+def parts(calls, at, data):
     """The row of a call that succeeds with both and does another thing, or None."""
-    return rows.SEVERAL_BUFFERS if Meant(call, data).several_buffers() else None
+    call = Meant(calls[at], data)
+    if call.several_buffers():
+        return rows.SEVERAL_BUFFERS
+    if call.function == "fd_write" and not any(length for _, length in call.buffers()):
+        flags = [one for earlier in calls[:at] for one in Meant(earlier, data).values("fdflags")]
+        return rows.APPENDED_NOTHING if any(one & 1 for one in flags) else None
+    return None
 
 
 # --------------------------------------------------------------------------------------------------------- memory

@@ -1,6 +1,7 @@
 """The rows of "Where it differs from Wasmtime" in docs/abi.md, by their first cell; oracle.py holds the two together."""
 
 ABSENT_CLOCK = "a clock that isn't there"
+APPENDED_NOTHING = "writing nothing to a file that appends"
 BAD_POINTER = "a bad pointer"
 BENEATH_FILE = "a path beneath a file"
 DIRECTORY_LINK = "`path_open` of a link, not followed, with `DIRECTORY`"
