@@ -62,8 +62,9 @@ Result<std::shared_ptr<const engine::LinkedModule>> ModuleRun::load(std::span<co
 Result<engine::Finish> ModuleRun::run(std::span<const std::byte> wasm, const World& world,
                                       Streams& streams) const {
   TRY(auto module, load(wasm));
-  wasi::Host host(world.arguments, clock_, streams, preopens_of(world), limits::kWrittenBytes,
-                  world.environment);
+  wasi::OnTheSpot blocking;
+  wasi::Host host({.arguments = world.arguments, .preopens = preopens_of(world), .environment = world.environment}, clock_,
+                  streams, blocking);
   TRY_VOID(bind_trees(host, world));
   std::vector<void*> hosts{&host};
   for (const More& one : more_) hosts.push_back(one.host);
