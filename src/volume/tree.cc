@@ -129,7 +129,12 @@ Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode
 Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) const {
   TRY(const WholePath whole, WholePath::from(path));
   const int all = flags | O_NOCTTY | O_NONBLOCK | (last == LastLink::kFollow ? 0 : O_NOFOLLOW);
-  TRY(Fd file, open_beneath(fd(), whole.text(), all, kFileMode));
+  auto opened = open_beneath(fd(), whole.text(), all, kFileMode);
+  // How the kernel says "a pipe that nobody reads, a socket, a device without a driver".
+  if (!opened && opened.error() == std::errc::no_such_device_or_address) {
+    return refused(std::errc::not_supported);
+  }
+  TRY(Fd file, std::move(opened));
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return kernel_says();
   if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return refused(std::errc::not_supported);

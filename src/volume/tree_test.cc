@@ -1,6 +1,8 @@
 #include "volume/tree.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <cstdio>
@@ -199,9 +201,18 @@ TEST_F(Trees, odd_paths_have_their_errors) {
 }
 
 TEST_F(Trees, only_files_and_directories_are_opened) {  // spec: F2
-  EXPECT_EQ(opened("fifo"), "Operation not supported");
-  EXPECT_EQ(opened("fifo", O_RDWR), "Operation not supported");
-  EXPECT_EQ(opened("fifo", O_WRONLY), "No such device or address");
+  const Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = scratch_.at("tree/socket").string();
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  ASSERT_EQ(::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const std::string special : {"fifo", "socket"}) {
+    for (const int flags : {O_RDONLY, O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_CREAT}) {
+      EXPECT_EQ(opened(special, flags), "Operation not supported") << special << flags;
+    }
+    EXPECT_EQ(opened(special, O_RDONLY | O_DIRECTORY), "Not a directory") << special;
+  }
 }
 
 TEST_F(Trees, links_are_read_but_tell_nothing_of_the_host) {  // spec: F2
