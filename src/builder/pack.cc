@@ -3,10 +3,12 @@
 #include "builder/wire.h"
 #include "bundle/packer.h"
 #include "child/wire.h"
+#include "volume/probe.h"
 
 namespace subako::builder {
 
 Result<child::FromBuilder> pack(Fd bundle, Fd out) {
+  TRY_VOID(volume::probe_openat2());  // or the bundle would be blamed for what the machine lacks
   TRY(const bundle::Packing packing, bundle::pack_bundle(bundle.get(), out.get()));
   if (!packing.bundle) return refused(packing.bundle.error(), packing.warnings);
   child::FromBuilder message;

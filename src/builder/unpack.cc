@@ -4,10 +4,12 @@
 #include "bundle/asset_folder.h"
 #include "bundle/reader.h"
 #include "child/wire.h"
+#include "volume/probe.h"
 
 namespace subako::builder {
 
 Result<child::FromBuilder> unpack(UnpackFiles files, bool directory, const Report& report) {
+  TRY_VOID(volume::probe_openat2());  // or the bundle would be blamed for what the machine lacks
   Stopwatch watch;
   TRY_VOID(report_phase(report, child::Progress::UNPACKING));
   bundle::AssetFolder assets(files.assets.get(), files.module.get());

@@ -1,7 +1,10 @@
 """The command line itself: help, versions, wrong words, completion, doctor."""
 
+import ctypes
+import errno
 import re
 import resource
+import struct
 import subprocess
 
 import pytest
@@ -151,3 +154,32 @@ def test_few_descriptors_are_told_in_a_sentence(start, files):
     assert process.returncode == 4 and stdout == "", (stdout, stderr)
     assert stderr.startswith("subako: ") and "Too many open files" in stderr and "bug" not in stderr, stderr
     assert len(stderr.splitlines()) == 1, stderr
+
+
+def deny_openat2(error):
+    """What a container's seccomp profile that doesn't know openat2 does, for the process that calls this and its children."""
+    load_number, equals, give = 0x20, 0x15, 0x06  # of classic BPF: the system call's number lies at 0
+    openat2, fail, allow = 437, 0x00050000 | error, 0x7FFF0000
+    program = b"".join(
+        struct.pack("HBBI", *line)
+        for line in ((load_number, 0, 0, 0), (equals, 0, 1, openat2), (give, 0, 0, fail), (give, 0, 0, allow))
+    )
+    filter = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(filter))
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
+    if prctl(no_new_privileges, one, none, none, none) != 0 or prctl(seccomp, by_filter, header) != 0:
+        raise OSError(ctypes.get_errno(), "the filter can't be set")
+
+
+@pytest.mark.parametrize("error", [errno.ENOSYS, errno.EPERM])
+def test_without_openat2_no_guest_runs_and_a_sentence_says_why(start, error):  # spec: F2
+    for arguments in (["call", guest("greet"), "greet", '{"name":"Ada"}'], ["check", guest("greet")]):
+        process = start(*arguments, preexec_fn=lambda: deny_openat2(error), text=True)
+        stdout, stderr = process.communicate(timeout=30)
+        assert process.returncode == 4 and "Ada" not in stdout, (stdout, stderr)
+        assert "openat2" in stdout + stderr and "allow openat2" in stdout + stderr, (stdout, stderr)
+    process = start("doctor", preexec_fn=lambda: deny_openat2(error), text=True)
+    stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 4 and re.search(r"missing +openat2 ", stdout), (stdout, stderr)
