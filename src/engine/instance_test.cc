@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -49,17 +51,32 @@ abi::Answer<uint32_t> broken(void*, abi::GuestMemory, std::span<const uint64_t>)
   return abi::stop(abi::Trap{"broken: a bad pointer"});
 }
 
+abi::Answer<uint32_t> throws(void*, abi::GuestMemory, std::span<const uint64_t>) { throw std::bad_alloc(); }
+// As much stack as no function of ours takes.
+abi::Answer<uint32_t> deep(void* host, abi::GuestMemory, std::span<const uint64_t>) {
+  std::array<volatile char, 256 * 1024> room;
+  for (size_t i = 0; i < room.size(); i += 4096) room[i] = 'x';
+  ++static_cast<Host*>(host)->calls;
+  return 0U;
+}
+
 constexpr abi::FunctionType kOne{{abi::ValueType::kI32}, 1, true};
 constexpr abi::FunctionType kLong{{abi::ValueType::kI64}, 1, true};
 constexpr abi::FunctionType kNone{{}, 0, false};
 constexpr abi::FunctionType kAnswers{{}, 0, true};
 constexpr abi::FunctionType kOneNone{{abi::ValueType::kI32}, 1, false};
 constexpr abi::Import kTable[] = {
-    {"h", "broken", kAnswers, true, broken}, {"h", "give", kOne, false, give},   {"h", "halt", kNone, false, halt},
-    {"h", "halt_waiting", kAnswers, true, halt}, {"h", "leave", kOneNone, false, leave}, {"h", "slow", kLong, true, slow}, {"h", "wait", kLong, true, wait}};
+    {"h", "broken", kAnswers, true, broken},     {"h", "deep", kAnswers, false, deep},
+    {"h", "deep_waiting", kAnswers, true, deep}, {"h", "give", kOne, false, give},
+    {"h", "halt", kNone, false, halt},           {"h", "halt_waiting", kAnswers, true, halt},
+    {"h", "leave", kOneNone, false, leave},      {"h", "slow", kLong, true, slow},
+    {"h", "throws", kAnswers, false, throws},    {"h", "throws_waiting", kAnswers, true, throws},
+    {"h", "wait", kLong, true, wait}};
 
 constexpr std::string_view kImports = R"(
   (import "h" "broken" (func $broken (result i32))) (import "h" "give" (func $give (param i32) (result i32)))
+  (import "h" "deep" (func $deep (result i32))) (import "h" "deep_waiting" (func $deep_waiting (result i32)))
+  (import "h" "throws" (func $throws (result i32))) (import "h" "throws_waiting" (func $throws_waiting (result i32)))
   (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting (result i32)))
   (import "h" "leave" (func $leave (param i32))) (import "h" "slow" (func $slow (param i64) (result i32)))
   (import "h" "wait" (func $wait (param i64) (result i32))))";
@@ -133,6 +150,34 @@ TEST_F(InstanceTest, host_functions_get_values_and_memory) {  // spec: F2
       run("(drop (memory.grow (i32.const 2))) (if (i32.ne (call $give (i32.const 2)) (i32.const 42)) (then unreachable))")));
   EXPECT_EQ(host_.memory, 3U * 65536U);
   EXPECT_EQ(host_.given, 2U);
+}
+
+TEST_F(InstanceTest, memory_that_grew_between_two_calls_is_seen_as_it_is) {  // spec: F2
+  EXPECT_TRUE(std::holds_alternative<Returned>(
+      run("(drop (call $give (i32.const 1))) (drop (memory.grow (i32.const 2))) (drop (call $give (i32.const 2)))")));
+  EXPECT_EQ(host_.memory, 3U * 65536U);
+  EXPECT_TRUE(std::holds_alternative<Returned>(
+      run("(drop (call $wait (i64.const 1))) (drop (memory.grow (i32.const 9))) (drop (call $wait (i64.const 2)))")));
+  EXPECT_EQ(host_.memory, 10U * 65536U);
+}
+
+TEST_F(InstanceTest, a_guest_at_the_end_of_its_stack_leaves_the_host_enough) {  // spec: C9
+  for (const std::string_view call : {"$deep", "$deep_waiting"}) {
+    host_.calls = 0;
+    const Finish finish = run("call $down", "(func $down (drop (call " + std::string(call) + ")) call $down)");
+    const auto* trapped = std::get_if<Trapped>(&finish);
+    ASSERT_NE(trapped, nullptr) << call;
+    EXPECT_NE(trapped->message.find("call stack"), std::string::npos) << trapped->message;
+    EXPECT_GT(host_.calls, 1000) << call;
+  }
+}
+
+TEST_F(InstanceTest, what_a_host_function_throws_ends_the_process_and_no_frame_of_the_engine) {
+  for (const std::string_view call : {"$throws", "$throws_waiting"}) {
+    auto instance = start("(drop (call " + std::string(call) + "))");
+    // The compiler has threads, which a forked process lacks: it only runs what is compiled.
+    EXPECT_DEATH(resume(*instance), "bad_alloc") << call;
+  }
 }
 
 TEST_F(InstanceTest, a_start_section_can_call_the_host) {  // spec: M2
@@ -386,6 +431,29 @@ TEST_F(InstanceTest, a_module_that_wasmtime_refuses_is_an_error_not_an_abort) { 
   const auto compiled = compile(*compiler_, std::vector<std::byte>(100, std::byte{7}), file.get());
   ASSERT_FALSE(compiled.has_value());
   EXPECT_EQ(compiled.error().code, Code::kInvalid);
+}
+
+TEST_F(InstanceTest, a_branch_table_that_is_too_large_is_refused) {  // spec: M6
+  // Targets past what the validator takes, and counts that wrap where 4 or so is added.
+  const auto module = [](std::string_view count, size_t targets) {
+    const std::string code = std::string("\x00\x02\x40\x41\x00\x0e", 6) + std::string(count) + std::string(targets + 1, '\0') +
+                             std::string("\x0b\x0b", 2);
+    const auto size = [](size_t value) {
+      std::string leb;
+      for (; value >= 0x80; value >>= 7U) leb += static_cast<char>(0x80U | (value & 0x7fU));
+      return leb + static_cast<char>(value);
+    };
+    const std::string body = size(1) + size(code.size()) + code;
+    return std::string("\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\x0a", 19) + size(body.size()) + body;
+  };
+  const auto compiled = [this](const std::string& bytes) {
+    const Fd file(memfd_create("module", MFD_CLOEXEC));
+    return compile(*compiler_, std::as_bytes(std::span(bytes)), file.get());
+  };
+  EXPECT_TRUE(compiled(module("\x03", 3))) << compiled(module("\x03", 3)).error().message;
+  EXPECT_FALSE(compiled(module("\xc0\x84\x3d", 1'000'000)));
+  EXPECT_FALSE(compiled(module("\xff\xff\xff\xff\x0f", 3)));
+  EXPECT_FALSE(compiled(module("\xfc\xff\xff\xff\x0f", 3)));
 }
 
 TEST_F(InstanceTest, a_module_that_becomes_too_large_is_not_written) {  // spec: M6

@@ -60,7 +60,7 @@ TEST(ModuleCheck, says_what_a_file_is_that_is_no_core_module) {  // spec: M1
   using namespace std::string_view_literals;
   for (const Row& row :
        {Row{"", "empty"}, Row{"\0as"sv, "doesn't begin"}, Row{"\0asm\1"sv, "inside its header"},
-        Row{"\x7f" "ELF\2\1\1\0\0\0"sv, "native program"}, Row{"\0asm\x0d\0\1\0"sv, "component"},
+        Row{"\x7f" "ELF\2\1\1\0\0\0"sv, "native program"}, Row{"\0asm\x0d\0\1\0"sv, "component"}, Row{"\0asm\x0d\0\1\0\0\5\4name"sv, "component"},
         Row{"\0asm\2\0\0\0"sv, "version 2"}, Row{"  (module)", "text"}, Row{"(component)", "text"}, Row{"hello there", "no WebAssembly"}}) {
     const Refusals refusals = check(bytes(row.bytes));
     ASSERT_EQ(rules(refusals), "M1") << row.bytes;
@@ -161,6 +161,8 @@ TEST(ModuleCheck, bounds_memory_and_tables_by_what_they_start_with) {  // spec: 
            {std::string(kBody) + "(table 1000001 funcref)", "M5"},
            {std::string(kBody) + "(table 600000 funcref) (table 600000 externref)", "M5"},
            {std::string(kBody) + "(table 1 4294967295 funcref)", ""},
+           {std::string(kBody) + "(table 4294967295 funcref)", "M5"},
+           {std::string(kBody) + "(table 4294967295 4294967295 externref)", "M5"},
            {many_tables, "M5"}}) {
     EXPECT_EQ(rules(check(wat(module(row.fields)))), row.rules) << row.fields.substr(0, 100);
   }

@@ -4,11 +4,14 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <thread>
 
+#include "volume/forbid_openat2_test.h"
 #include "volume/probe.h"
 #include "volume/scratch_test.h"
 
@@ -54,6 +57,40 @@ class Trees : public ::testing::Test {
 TEST(Probe, this_machine_has_openat2) {
   EXPECT_TRUE(probe_openat2());
 }  // spec: F2
+
+TEST(Probe, a_machine_that_denies_openat2_is_told_in_a_sentence) {  // spec: F2
+  for (const int error : {ENOSYS, EPERM}) {
+    const auto probe = [error] {
+      forbid_openat2(error);
+      const auto probed = probe_openat2();
+      std::fputs(probed ? "it works" : probed.error().message.c_str(), stderr);
+      std::_Exit(0);
+    };
+    EXPECT_EXIT(probe(), ::testing::ExitedWithCode(0), "openat2.* doesn't work here .*allow openat2");
+  }
+}
+
+TEST_F(Trees, nothing_is_looked_up_another_way_once_openat2_is_denied) {  // spec: F2
+  for (const int error : {ENOSYS, EPERM}) {
+    const auto look_up = [this, error] {
+      if (opened("dir/inner") != "ok") std::_Exit(1);
+      forbid_openat2(error);
+      const long before = open_descriptors();
+      const std::string no = std::strerror(error);
+      if (opened("dir/inner") != no || opened("file") != no) std::_Exit(2);
+      if (opened("dir/new", O_WRONLY | O_CREAT) != no) std::_Exit(3);
+      if (said(tree_.stat("file", LastLink::kStay)) != no) std::_Exit(4);
+      if (said(tree_.set_times("file", LastLink::kFollow, {})) != no) std::_Exit(5);
+      if (said(tree_.make_directory("dir/new")) != no) std::_Exit(6);
+      if (said(tree_.unlink("dir/inner")) != no) std::_Exit(7);
+      if (said(tree_.rename("dir/inner", tree_, "moved")) != no) std::_Exit(8);
+      std::_Exit(open_descriptors() == before ? 0 : 9);
+    };
+    EXPECT_EXIT(look_up(), ::testing::ExitedWithCode(0), "");
+  }
+  EXPECT_EQ(scratch_.text("tree/dir/inner"), "inner");
+  EXPECT_FALSE(scratch_.exists("tree/dir/new"));
+}
 
 TEST_F(Trees, no_path_leaves_the_tree) {  // spec: F2
   for (const std::string path :
@@ -103,6 +140,52 @@ TEST_F(Trees, no_change_leaves_the_tree) {  // spec: F2
   EXPECT_FALSE(scratch_.exists("tree/got"));
 }
 
+TEST_F(Trees, a_slash_after_a_links_name_follows_it_nowhere_outside) {  // spec: F2
+  const timespec made = scratch_.stat("out").st_mtim;
+  const std::array<timespec, 2> times{timespec{1, 0}, timespec{1, 0}};
+  for (const std::string path : {"esc/", "esc//", "esc/.", "abs/", "abs//", "abs/."}) {
+    for (const LastLink last : {LastLink::kStay, LastLink::kFollow}) {
+      for (const int flags : {O_RDONLY, O_RDONLY | O_DIRECTORY, O_WRONLY, O_RDWR | O_TRUNC}) {
+        EXPECT_EQ(opened(path, flags, last), kEscape) << path << flags;
+      }
+      EXPECT_EQ(said(tree_.stat(path, last)), kEscape) << path;
+      EXPECT_EQ(said(tree_.set_times(path, last, times)), kEscape) << path;
+    }
+    std::array<std::byte, 8> target{};
+    EXPECT_EQ(said(tree_.read_link(path, target)), kEscape) << path;
+    for (const std::string& answer :
+         {opened(path, O_RDWR | O_CREAT), opened(path, O_RDWR | O_CREAT | O_EXCL),
+          said(tree_.make_directory(path)), said(tree_.remove_directory(path)), said(tree_.unlink(path)),
+          said(tree_.make_link("file", path)), said(tree_.rename(path, tree_, "got")),
+          said(tree_.rename("dir", tree_, path)), said(tree_.hard_link(path, tree_, "got")),
+          said(tree_.hard_link("file", tree_, path))}) {
+      EXPECT_NE(answer, "ok") << path;
+    }
+  }
+  const timespec now = scratch_.stat("out").st_mtim;
+  EXPECT_EQ(now.tv_sec, made.tv_sec);
+  EXPECT_EQ(now.tv_nsec, made.tv_nsec);
+  EXPECT_EQ(scratch_.text("out/secret"), "secret");
+  EXPECT_TRUE(S_ISLNK(scratch_.stat("tree/esc").st_mode));
+  EXPECT_FALSE(scratch_.exists("tree/got"));
+}
+
+TEST_F(Trees, a_link_leads_on_from_its_own_directory) {  // spec: F2
+  scratch_.link("tree/dir/nested/up", "../inner");
+  scratch_.link("tree/dir/nested/top", "../../file");
+  scratch_.link("tree/dir/beside", "inner");
+  scratch_.link("tree/dir/nested/out", "../../../out/secret");
+  scratch_.link("tree/dir/nested/back", "../../../tree/file");
+  for (const std::string path : {"dir/nested/up", "dir/nested/top", "dir/beside", "in/nested/top"}) {
+    EXPECT_EQ(opened(path, O_RDONLY, LastLink::kFollow), "ok") << path;
+    EXPECT_EQ(said(tree_.stat(path, LastLink::kFollow)), "ok") << path;
+  }
+  EXPECT_EQ(tree_.stat("dir/nested/top", LastLink::kFollow)->st_ino, scratch_.stat("tree/file").st_ino);
+  for (const std::string path : {"dir/nested/out", "dir/nested/back", "in/nested/out"}) {
+    EXPECT_EQ(opened(path, O_RDONLY, LastLink::kFollow), kEscape) << path;
+  }
+}
+
 TEST_F(Trees, a_guests_own_links_are_held_at_use) {  // spec: F2
   EXPECT_EQ(said(tree_.make_link("../../../../etc/passwd", "mine")), "ok");
   EXPECT_EQ(opened("mine", O_RDONLY, LastLink::kFollow), kEscape);
@@ -125,25 +208,27 @@ TEST_F(Trees, a_renamer_cannot_smuggle_a_reader_out) {  // spec: F2
   scratch_.directory("tree/swap");
   scratch_.file("tree/swap/secret", "fine");
   scratch_.link("tree/swapped", "../out");
-  std::atomic<bool> stop = false;
-  std::thread renamer([&] {
-    while (!stop) {
+  const std::jthread renamer([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
       ::renameat2(AT_FDCWD, scratch_.at("tree/swap").c_str(), AT_FDCWD, scratch_.at("tree/swapped").c_str(),
                   RENAME_EXCHANGE);
     }
   });
   int inside = 0;
-  for (int i = 0; i < 5000; ++i) {
+  int refused = 0;
+  for (int i = 0; i < 50'000; ++i) {
     const auto file = tree_.open("swap/secret", O_RDONLY, LastLink::kFollow);
-    if (!file) continue;
+    if (!file) {
+      ++refused;
+      continue;
+    }
     char text[8] = {};
     ASSERT_EQ(::read(file->fd.get(), text, sizeof text), 4);
     ASSERT_STREQ(text, "fine");
     ++inside;
   }
-  stop = true;
-  renamer.join();
   EXPECT_GT(inside, 0);
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(Trees, a_trailing_slash_means_a_directory) {  // spec: F2

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <thread>
 
 #include "wasi/filestat.h"
@@ -56,6 +57,7 @@ TEST_F(Paths, opening_answers_as_the_reference_host) {  // spec: F2
                          Row{std::string(40000, 'y'), "NAMETOOLONG"},
                          Row{"self/self/../../x", "PERM"},
                          Row{"fifo", "NOTSUP"},
+                         Row{"fifo/", "NOTDIR"},
                          Row{"nothing", "NOENT"}}) {
     EXPECT_EQ(open(row.path), row.answer) << row.path;
   }
@@ -81,6 +83,56 @@ TEST_F(Paths, every_way_of_opening_a_link_outwards_is_refused) {  // spec: F2
   EXPECT_FALSE(disk.exists("out/new"));
 }
 
+TEST_F(Paths, a_link_to_a_file_outside_is_neither_opened_nor_made_through) {  // spec: F2
+  disk.link("tmp/there", "../out/secret");
+  disk.link("tmp/not_there", "../out/new");
+  for (const std::string path : {"there", "not_there"}) {
+    for (const uint64_t oflags : {0U, 1U, 2U, 5U, 8U, 9U, 13U}) {
+      for (const uint64_t rights : {0U, 2U, 64U, 66U}) {
+        for (const uint64_t follow : {0U, 1U}) {
+          const std::string answer = open(path, rights, oflags, kTmp, follow);
+          EXPECT_TRUE(answer == "PERM" || answer == "LOOP" || answer == "EXIST" || answer == "NOTDIR")
+              << answer << " " << path << oflags << rights << follow;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(disk.text("out/secret"), "secret");
+  EXPECT_FALSE(disk.exists("out/new"));
+}
+
+TEST_F(Paths, a_renamer_cannot_smuggle_a_guest_out) {  // spec: F2
+  // "d" is by turns a directory with a harmless secret and a link to the outside.
+  disk.directory("tmp/d");
+  disk.file("tmp/d/secret", "fine");
+  disk.link("tmp/swapped", "../out");
+  const std::jthread renamer([this](const std::stop_token& stop) {
+    const std::string d = disk.at("tmp/d");
+    const std::string swapped = disk.at("tmp/swapped");
+    while (!stop.stop_requested()) {
+      ::renameat2(AT_FDCWD, d.c_str(), AT_FDCWD, swapped.c_str(), RENAME_EXCHANGE);
+    }
+  });
+  int inside = 0;
+  int refused = 0;
+  for (int turn = 0; turn < 100'000; ++turn) {
+    const std::string answer = open("d/secret", kRead, 0, kTmp, 1);
+    if (answer != "SUCCESS") {
+      refused += answer == "PERM" ? 1 : 0;
+      continue;
+    }
+    ++inside;
+    const uint64_t fd = get<uint32_t>(100);
+    const std::string text = read(fd);
+    (void)call("fd_close", {fd});
+    if (text == "fine") continue;
+    ADD_FAILURE() << "read \"" << text << "\" in turn " << turn;
+    break;
+  }
+  EXPECT_GT(inside, 1000) << "the directory was hardly ever met";
+  EXPECT_GT(refused, 1000) << "the link was hardly ever met";
+}
+
 TEST_F(Paths, open_flags_mean_what_they_do_on_the_reference_host) {  // spec: F2
   EXPECT_EQ(open("nd", kRead, kCreat | kDirectory), "INVAL");
   EXPECT_EQ(open("file", kRead, kDirectory), "NOTDIR");
@@ -96,6 +148,9 @@ TEST_F(Paths, open_flags_mean_what_they_do_on_the_reference_host) {  // spec: F2
   EXPECT_EQ(open("file/x", kRead, kCreat), "NOTDIR");
   EXPECT_EQ(open(".", 0, 0, kTmp, 0, kNonblock), "SUCCESS");
   EXPECT_EQ(open("in", 0, kDirectory), "NOTDIR");
+  for (const uint64_t rights : {kRead, kWrite, kReadWrite}) {
+    EXPECT_EQ(open("fifo", rights), "NOTSUP") << rights;
+  }
 }
 
 TEST_F(Paths, unknown_flags_are_invalid) {  // spec: F2
@@ -267,9 +322,13 @@ TEST_F(Paths, times_are_kept_to_the_nanosecond) {  // spec: F2
   EXPECT_EQ(disk.stat("tmp/file").st_mtim.tv_sec, 1'234'567'890);
   EXPECT_EQ(disk.stat("tmp/file").st_mtim.tv_nsec, 123'456'789);
   EXPECT_NE(disk.stat("tmp/file").st_atim.tv_nsec, 5);
+  const uint64_t file = opened("file");
+  path("lf");
   for (const uint64_t both : {3U, 12U, 15U}) {
     EXPECT_EQ(call("path_filestat_set_times", {kTmp, 1, 1000, 2, 5, 5, both}), "INVAL");
+    EXPECT_EQ(call("fd_filestat_set_times", {file, 5, 5, both}), "INVAL");
   }
+  EXPECT_EQ(disk.stat("tmp/file").st_mtim.tv_nsec, 123'456'789);
   EXPECT_EQ(call("path_filestat_set_times", {kTmp, 1, 1000, 2, 0, 0, 10}), "SUCCESS");
   EXPECT_GT(disk.stat("tmp/file").st_mtim.tv_sec, 1'700'000'000);
   EXPECT_EQ(call("path_filestat_set_times", {kTmp, 1, 1000, 2, ~uint64_t{0}, uint64_t{1} << 63U, 5}),
@@ -292,7 +351,7 @@ TEST_F(Paths, times_are_set_through_any_descriptor_of_a_writable_tree) {  // spe
   EXPECT_EQ(disk.stat("tmp/file").st_mtim.tv_sec, 987'654'321);
 }
 
-TEST_F(Paths, times_that_a_guest_cannot_hold_become_the_nearest) {
+TEST_F(Paths, a_time_of_a_file_system_is_told_whatever_it_is) {
   const timespec before[2] = {{-62'000'000'000, 0}, {-1, 0}};
   ::utimensat(AT_FDCWD, disk.at("tmp/file").c_str(), before, 0);
   path("file");
@@ -308,6 +367,33 @@ TEST_F(Paths, times_that_a_guest_cannot_hold_become_the_nearest) {
   EXPECT_EQ(filestat_of(far).modified, 18'446'744'072'999'999'999U);
   far.st_mtim = {INT64_MIN, 999'999'999};
   EXPECT_EQ(filestat_of(far).modified, 0U);
+}
+
+TEST_F(Paths, times_that_a_guest_cannot_hold_become_the_nearest) {  // spec: F2
+  struct Year {
+    int64_t seconds;
+    uint64_t held;
+  };
+  constexpr int64_t kYear1 = -62'135'596'800;
+  constexpr int64_t kYear9999 = 253'402'300'799;
+  const uint64_t fd = opened("file");
+  for (const Year& year : {Year{kYear1, 0}, Year{-1, 0}, Year{kYear9999, ~uint64_t{0}}}) {
+    const timespec times[2] = {{year.seconds, 0}, {year.seconds, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, disk.at("tmp/file").c_str(), times, 0), 0);
+    // A file system may hold less than the guest can.
+    const auto kept = static_cast<uint64_t>(disk.stat("tmp/file").st_mtim.tv_sec);
+    constexpr uint64_t kSecond = 1'000'000'000;
+    const bool as_meant = year.held == 0 || kept > ~uint64_t{0} / kSecond;
+    const uint64_t want = as_meant ? year.held : kept * kSecond;
+    path("file");
+    EXPECT_EQ(call("path_filestat_get", {kTmp, 0, 1000, 4, 104}), "SUCCESS");
+    EXPECT_EQ(get<Filestat>(104).accessed, want) << year.seconds;
+    EXPECT_EQ(get<Filestat>(104).modified, want) << year.seconds;
+    EXPECT_EQ(call("fd_filestat_get", {fd, 104}), "SUCCESS");
+    EXPECT_EQ(get<Filestat>(104).modified, want) << year.seconds;
+    EXPECT_EQ(call("fd_readdir", {kTmp, 20000, 4000, 0, 104}), "SUCCESS");
+    EXPECT_NE(text(20000, get<uint32_t>(104)).find("file"), std::string::npos);
+  }
 }
 
 TEST_F(Paths, skills_lead_into_their_trees) {  // spec: F1

@@ -3,7 +3,7 @@
 import json
 import shutil
 
-from conftest import assert_accepted, assert_refused, guest
+from conftest import SLOWDOWN, assert_accepted, assert_refused, guest
 
 
 def test_json_of_an_accepted_package(subako):  # spec: B2, U5
@@ -79,3 +79,42 @@ def test_bundle_that_is_not_there(subako, tmp_path):
     run = subako("check", tmp_path / "nowhere")
     assert run.status == 3, run
     assert "nowhere" in run.stderr and len(run.stderr.strip().splitlines()) <= 2, run
+
+
+def module_with_a_function_of(locals, ifs):
+    """Its merging of locals at each `if` takes the compiler quadratic time and memory."""
+
+    def leb(number):
+        out = b""
+        while number >= 0x80:
+            out += bytes([number & 0x7F | 0x80])
+            number >>= 7
+        return out + bytes([number])
+
+    def section(kind, content):
+        return bytes([kind]) + leb(len(content)) + content
+
+    def function(locals, code):
+        body = (leb(1) + leb(locals) + b"\x7f" if locals else b"\0") + code + b"\x0b"
+        return leb(len(body)) + body
+
+    set_another = b"".join(b"\x20\0\x04\x40\x20\0\x21" + leb(1 + i % locals) + b"\x0b" for i in range(ifs))
+    return (
+        b"\0asm\1\0\0\0"
+        + section(1, b"\2\x60\0\0\x60\1\x7f\0")  # () -> () and (i32) -> ()
+        + section(3, b"\2\0\1")
+        + section(5, b"\1\0\1")
+        + section(7, b"\2\6memory\2\0\6_start\0\0")
+        + section(10, b"\2" + function(0, b"") + function(locals, set_another))
+    )
+
+
+def test_a_function_that_takes_too_much_to_compile(subako, tmp_path):  # spec: M6
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "subako-package.json").write_text('{"abi":1,"name":"p"}')
+    module = tmp_path / "p" / "module.wasm"
+    for ifs, rule, word in ((200, "C9", "exited"), (150_000, "M6", "2 GiB of memory")):
+        module.write_bytes(module_with_a_function_of(2000, ifs))
+        run = subako("check", "--json", tmp_path / "p", timeout=70)
+        assert_refused(run, rule, "", word)
+        assert run.seconds < 65 * SLOWDOWN, run

@@ -1,5 +1,6 @@
 // Many guests in one worker, through Node, with the real children and the guests of guests/hold.
 #include <signal.h>
+#include <time.h>
 
 #include <cstdio>
 
@@ -71,6 +72,44 @@ TEST_F(ManyGuests, a_cancel_ends_a_guest_wherever_it_is_within_100_ms) {  // spe
     EXPECT_LT(took, 100 * slowdown()) << tool;
     EXPECT_TRUE(std::holds_alternative<protocol::WasCancelled>(held.record->outcome)) << tool;
   }
+}
+
+TEST_F(ManyGuests, a_sleep_ends_with_the_time_of_its_call) {  // spec: L1
+  (void)time_an_answer();  // the worker and the module are there
+  const auto limit = std::chrono::milliseconds(200);
+  const auto begin = std::chrono::steady_clock::now();
+  Held& held = call("hold", limit, R"({"ms":60000})");
+  ASSERT_TRUE(run_until([&] { return held.record.has_value(); }, 30s));
+  const double took = Milliseconds(held.ended - begin).count();
+  const auto* crash = std::get_if<protocol::Crash>(&held.record->outcome);
+  ASSERT_NE(crash, nullptr);
+  EXPECT_EQ(crash->cause, protocol::Cause::kTimeout);
+  EXPECT_GE(took, 200);
+  EXPECT_LT(took, 300 * slowdown());
+}
+
+TEST_F(ManyGuests, those_that_sleep_take_no_cpu) {  // spec: F8
+  (void)time_an_answer();
+  const std::set<std::string> workers = worker_processes();
+  ASSERT_EQ(workers.size(), 1U);
+  clockid_t cpu{};
+  ASSERT_EQ(clock_getcpuclockid(std::stoi(*workers.begin()), &cpu), 0);
+  const auto spent = [cpu] {
+    timespec now{};
+    clock_gettime(cpu, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+  };
+  // What it costs to begin and to end a guest is subtracted.
+  const auto cost_of = [&](const std::string& ms) {
+    const double before = spent();
+    Held& held = call("hold", 60s, "{\"ms\":" + ms + "}");
+    EXPECT_TRUE(run_until([&] { return held.record.has_value(); }, 30s));
+    return spent() - before;
+  };
+  (void)cost_of("0");
+  const double asleep = cost_of("1000") - cost_of("0");
+  std::printf("a sleep of a second: %.2f ms of CPU time\n", asleep);
+  EXPECT_LT(asleep, 20 * slowdown());
 }
 
 class TwoWorkers : public ManyGuests {
