@@ -1,6 +1,7 @@
 // An owned file descriptor of the host. A guest's descriptor number is another thing (wasi/descriptors.h).
 #pragma once
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <utility>
@@ -25,7 +26,8 @@ class Fd {
   [[nodiscard]] bool valid() const { return fd_ >= 0; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+    // Not close(): where there are threads, glibc's is a cancellation point, which costs as much as the call.
+    if (fd_ >= 0) ::syscall(SYS_close, std::exchange(fd_, -1));
   }
 
  private:

@@ -1,6 +1,5 @@
 #include "volume/path.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace subako::volume {
@@ -20,7 +19,7 @@ std::optional<std::errc> objection(std::string_view text) {
 std::expected<WholePath, std::errc> WholePath::from(std::string_view text) {
   if (const auto why = objection(text)) return std::unexpected(*why);
   WholePath path;
-  *std::ranges::copy(text, path.text_.begin()).out = '\0';
+  path.text_.add(text);
   return path;
 }
 
@@ -32,10 +31,8 @@ std::expected<SplitPath, std::errc> SplitPath::from(std::string_view text) {
   const size_t before = bare.rfind('/');
   const std::string_view parent = before == std::string_view::npos ? "" : bare.substr(0, before);
   const std::string_view name = before == std::string_view::npos ? bare : bare.substr(before + 1);
-  auto out = std::ranges::copy(parent, path.text_.begin()).out;
-  *out++ = '\0';
-  path.name_ = parent.size() + 1;
-  *std::ranges::copy(name, out).out = '\0';
+  path.text_.add(parent);
+  path.name_ = path.text_.add(name);
   path.slash_ = bare.size() != text.size();
   path.dots_ = name == "." || name == "..";
   return path;
