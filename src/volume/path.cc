@@ -16,6 +16,10 @@ std::optional<std::errc> objection(std::string_view text) {
 
 }  // namespace
 
+bool is_one_name(std::string_view path) {
+  return path != "." && path != ".." && !path.contains('/');
+}
+
 std::expected<WholePath, std::errc> WholePath::from(std::string_view text) {
   if (const auto why = objection(text)) return std::unexpected(*why);
   WholePath path;
@@ -34,7 +38,7 @@ std::expected<SplitPath, std::errc> SplitPath::from(std::string_view text) {
   path.text_.add(parent);
   path.name_ = path.text_.add(name);
   path.slash_ = bare.size() != text.size();
-  path.dots_ = name == "." || name == "..";
+  path.dots_ = !is_one_name(name);
   return path;
 }
 

@@ -57,6 +57,10 @@ class WholePath {
   detail::PathText<PATH_MAX> text_;
 };
 
+// A name that stands directly in a directory: no slash, and neither "." nor "..". The *at() calls can't lead out of
+// the directory by it, as long as they don't follow a link.
+[[nodiscard]] bool is_one_name(std::string_view path);
+
 class SplitPath {
  public:
   // As WholePath::from.

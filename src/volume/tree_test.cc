@@ -79,7 +79,8 @@ TEST_F(Trees, nothing_is_looked_up_another_way_once_openat2_is_denied) {  // spe
       const std::string no = std::strerror(error);
       if (opened("dir/inner") != no || opened("file") != no) std::_Exit(2);
       if (opened("dir/new", O_WRONLY | O_CREAT) != no) std::_Exit(3);
-      if (said(tree_.stat("file", LastLink::kStay)) != no) std::_Exit(4);
+      if (said(tree_.stat("dir/inner", LastLink::kStay)) != no) std::_Exit(4);
+      if (said(tree_.stat("lf", LastLink::kFollow)) != no) std::_Exit(4);
       if (said(tree_.set_times("file", LastLink::kFollow, {})) != no) std::_Exit(5);
       if (said(tree_.make_directory("dir/new")) != no) std::_Exit(6);
       if (said(tree_.unlink("dir/inner")) != no) std::_Exit(7);
@@ -328,6 +329,21 @@ TEST_F(Trees, what_is_made_belongs_to_the_session_alone) {
   EXPECT_EQ(opened("f", O_WRONLY | O_CREAT), "ok");
   EXPECT_EQ(scratch_.stat("tree/d").st_mode & 0777U, 0700U);
   EXPECT_EQ(scratch_.stat("tree/f").st_mode & 0777U, 0600U);
+}
+
+TEST_F(Trees, one_name_is_looked_at_as_any_path_is) {  // spec: F2
+  for (const std::string name :
+       {"file", "dir", "fifo", "lf", "in", "self", "esc", "abs", "dangling", "loop", "nothing"}) {
+    for (const LastLink last : {LastLink::kStay, LastLink::kFollow}) {
+      const auto one = tree_.stat(name, last);
+      const auto path = tree_.stat("dir/../" + name, last);
+      ASSERT_EQ(said(one), said(path)) << name;
+      if (!one) continue;
+      EXPECT_EQ(one->st_ino, path->st_ino) << name;
+      EXPECT_EQ(one->st_mode, path->st_mode) << name;
+    }
+  }
+  EXPECT_EQ(tree_.stat(".", LastLink::kStay)->st_ino, scratch_.stat("tree").st_ino);
 }
 
 TEST_F(Trees, times_of_a_link_itself_can_be_set) {
