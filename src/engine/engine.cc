@@ -119,6 +119,9 @@ std::string Engine::compatibility() const {
   return bytes;
 }
 
-void Engine::tick() const { wasmtime_engine_increment_epoch(engine_.get()); }
+void Engine::tick() const {
+  ticks_->fetch_add(1, std::memory_order_relaxed);
+  wasmtime_engine_increment_epoch(engine_.get());
+}
 
 }  // namespace subako::engine

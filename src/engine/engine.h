@@ -4,6 +4,7 @@
 // generated code is the same for both, or Wasmtime refuses to load it. Every setting is given, as Wasmtime's defaults move.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ class Engine {
 
   // Lets every guest that is running code come up for air soon. From any thread; safe in a signal handler.
   void tick() const;
+  // How often it was called: a clock of turns that costs nothing to look at. It wraps.
+  [[nodiscard]] const std::atomic<uint32_t>& ticks() const { return *ticks_; }
 
   // All that decides over generated code, as Wasmtime sees it: its version, the settings, this CPU. Engines for which it is the
   // same load each other's modules. Opaque bytes.
@@ -36,6 +39,7 @@ class Engine {
   };
   explicit Engine(wasm_engine_t* engine) : engine_(engine) {}
   std::unique_ptr<wasm_engine_t, Delete> engine_;
+  std::unique_ptr<std::atomic<uint32_t>> ticks_ = std::make_unique<std::atomic<uint32_t>>(0);  // it doesn't move with us
 };
 
 }  // namespace subako::engine

@@ -4,7 +4,7 @@
 #include <wasm.h>
 #include <wasmtime.h>
 
-#include <chrono>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,7 +23,8 @@ struct InstanceState {
   std::optional<wasmtime_memory_t> memory;  // known once the instance is there; a start section runs before
 
   bool interrupted = false;  // end the guest where it stands
-  std::chrono::steady_clock::time_point turn_began{};
+  const std::atomic<uint32_t>* ticks = nullptr;  // of the engine
+  uint32_t turn_began = 0;                       // as they stood then
   // The import that answered Wait, where the last resume ended in one. Only one call can be suspended.
   const LinkedModule::Bound* waits = nullptr;
 

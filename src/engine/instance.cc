@@ -85,6 +85,7 @@ Instance::Instance(const Engine& engine, std::shared_ptr<const LinkedModule> mod
   Running& r = *running_;
   r.module = std::move(module);
   r.state.hosts = std::move(hosts);
+  r.state.ticks = &engine.ticks();
   r.store = wasmtime_store_new(engine.get(), &r.state, nullptr);
   r.context = wasmtime_store_context(r.store);
   subako_store_limits(r.store, &r.limits);
@@ -99,7 +100,7 @@ Instance::State Instance::resume() {
   Running& r = *running_;
   while (!r.finish) {
     r.state.waits = nullptr;
-    r.state.turn_began = std::chrono::steady_clock::now();
+    r.state.turn_began = r.state.ticks->load(std::memory_order_relaxed);
     if (!wasmtime_call_future_poll(r.future)) return r.state.waits != nullptr ? State::kWaiting : State::kYielded;
     r.drop_future();
     if (r.trap != nullptr || r.error != nullptr) {

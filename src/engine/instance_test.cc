@@ -319,6 +319,12 @@ TEST_F(InstanceTest, host_calls_in_a_straight_line_give_the_turn_back) {  // spe
   std::string calls;
   for (int i = 0; i < 200; ++i) calls += "(drop (call $slow (i64.const 0)))";
   auto instance = start(calls);
+  std::jthread ticker([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      engine_->tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
   int turns = 0;
   while (turns < 20 && resume(*instance) == Instance::State::kYielded) ++turns;
   EXPECT_EQ(turns, 20);
