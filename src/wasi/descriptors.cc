@@ -8,12 +8,12 @@ namespace subako::wasi {
 
 Descriptor* Descriptors::find(FdNumber fd) {
   const auto index = static_cast<size_t>(fd);
-  return index < table_.size() ? table_[index].get() : nullptr;
+  return index < table_.size() && table_[index] ? &*table_[index] : nullptr;
 }
 
 Try<FdNumber> Descriptors::lowest_free() const {
   size_t index = 0;
-  while (index < table_.size() && table_[index] != nullptr) ++index;
+  while (index < table_.size() && table_[index]) ++index;
   if (index >= most_) return refuse(Errno::kMfile);
   return static_cast<FdNumber>(index);
 }
@@ -21,27 +21,26 @@ Try<FdNumber> Descriptors::lowest_free() const {
 void Descriptors::put(FdNumber fd, Descriptor descriptor) {
   const auto index = static_cast<size_t>(fd);
   if (index >= table_.size()) table_.resize(index + 1);
-  table_[index] = std::make_unique<Descriptor>(std::move(descriptor));
+  table_[index].emplace(std::move(descriptor));
 }
 
 Try<Descriptor> Descriptors::take(FdNumber fd) {
   if (find(fd) == nullptr) return refuse(Errno::kBadf);
-  const std::unique_ptr<Descriptor> taken = std::move(table_[static_cast<size_t>(fd)]);
-  return std::move(*taken);
+  return *std::exchange(table_[static_cast<size_t>(fd)], std::nullopt);
 }
 
 Try<std::optional<Descriptor>> Descriptors::renumber(FdNumber from, FdNumber to) {
   if (find(from) == nullptr || find(to) == nullptr) return refuse(Errno::kBadf);
   if (from == to) return std::nullopt;
   TRY(Descriptor taken, take(to));
-  table_[static_cast<size_t>(to)] = std::move(table_[static_cast<size_t>(from)]);
+  TRY(table_[static_cast<size_t>(to)], take(from));
   return taken;
 }
 
 std::vector<volume::Removed> Descriptors::take_removed() {
   std::vector<volume::Removed> all;
-  for (const auto& descriptor : table_) {
-    if (descriptor == nullptr || descriptor->file() == nullptr) continue;
+  for (auto& descriptor : table_) {
+    if (!descriptor || descriptor->file() == nullptr) continue;
     volume::Removed removed = removed_of(std::move(*descriptor));
     if (removed.valid()) all.push_back(std::move(removed));
   }

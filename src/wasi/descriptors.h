@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,7 +87,7 @@ class Descriptors {
 
  private:
   const size_t most_;
-  std::vector<std::unique_ptr<Descriptor>> table_;
+  std::deque<std::optional<Descriptor>> table_;  // whose elements stay where they are
 };
 
 // The rights that a descriptor has that nobody took any from. What a guest asks for when it opens a file
