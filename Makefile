@@ -37,7 +37,7 @@ test-deep: setup       ## the unit tests and the hostile guests under ASan and U
 	@$(RUST) $(CCACHE) cmake --preset asan --log-level=WARNING >/dev/null
 	@$(PART) "build with ASan and UBSan" 20m env $(RUST) cmake --build --preset asan
 	@$(PART) "unit tests, ASan and UBSan" 6m env SUBAKO_SLOWDOWN=4 ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
-	@$(PART) "fuzzer of pictures" 6m fuzz/fuzz.sh picture 30
+	@$(PART) "fuzzers" 20m env $(CCACHE) fuzz/fuzz.sh all 30
 	@$(PART) "hostile guests, ASan and UBSan" 6m env SUBAKO=$(CURDIR)/build/asan/bin/subako SUBAKO_SLOWDOWN=4 \
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
 
@@ -48,7 +48,7 @@ wasi-testsuite: build       ## the standard's own tests: SUITE=a checkout of was
 FUZZ = picture
 TIME = 30
 fuzz:        ## look for faults in what reads strangers' bytes: FUZZ=picture TIME=30 (seconds; 0: until stopped)
-	@fuzz/fuzz.sh $(FUZZ) $(TIME)
+	@$(CCACHE) fuzz/fuzz.sh $(FUZZ) $(TIME)
 
 bench: build       ## measurements, paired and as ratios (on an idle machine; bench/bench.py says how)
 	@$(RUST) cmake --build --preset release --target worker_bench node_bench

@@ -7,26 +7,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 
 #include "base/utf8.h"
 #include "picture/picture.h"
+#include "require.h"
 
 using namespace subako;
+using fuzz::require;
 using picture::As;
 using picture::Wish;
 using protocol::PictureFormat;
 
 namespace {
-
-void require(bool held, const char* what) {
-  if (held) return;
-  std::fprintf(stderr, "not so: %s\n", what);
-  std::abort();
-}
 
 Wish wish_of(uint8_t choice) {
   constexpr std::array<uint32_t, 4> kSides = {2000, 64, 1, 17};

@@ -17,8 +17,8 @@ packages=(
   libgtest-dev libgmock-dev librapidcheck-dev python3
   # the project's own guests, in C and WAT for WebAssembly
   clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 wabt
-  # the fuzzers
-  libclang-rt-19-dev
+  # the fuzzers, and what tells how much they reach
+  libclang-rt-19-dev llvm-19
 )
 
 say() { echo "setup: $*" >&2; }
