@@ -10,7 +10,7 @@
 # `build/fuzz/<name>_fuzz -minimize_crash=1 -runs=10000 <file>`, mend the code, and put it into the corpus and a test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-fuzzers=(picture wasi paths cookies iovecs)
+fuzzers=(picture wasi paths cookies iovecs json protocol)
 name=${1:?which fuzzer: ${fuzzers[*]}, or all}
 what=${2:-30}
 
@@ -27,6 +27,11 @@ case $name in
   paths) limits+=(-max_len=400) covered=(src/volume/path.cc src/volume/path.h src/volume/tree.cc src/volume/tree.h) ;;
   cookies) limits+=(-max_len=500) covered=(src/wasi/listing.cc src/wasi/listing.h src/wasi/dir.cc) ;;
   iovecs) limits+=(-max_len=20000) covered=(src/abi/arguments.cc src/abi/arguments.h src/abi/memory.h) ;;
+  json) limits+=(-max_len=2000) covered=(src/protocol/json.cc src/protocol/json_{copy,text,value}.cc) ;;
+  protocol)
+    limits+=(-max_len=6000)
+    covered=(src/protocol/{base64,call_result,conversation,discovery,line,manifest,names,request,schema,schema_keyword,tool_list,view,volume_uri}.cc)
+    ;;
   *)
     echo "fuzz: there is no $name; there is: ${fuzzers[*]}" >&2
     exit 1
