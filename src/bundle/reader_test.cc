@@ -237,6 +237,7 @@ TEST(Reader, says_what_a_file_is_that_is_no_bundle) {  // spec: B1
                "ELF",
                "native program"},
            Row{"hello\x1b[0m", "begins with \"hello\\x1b[0m\""},
+           Row{"one\n\ttwo", "begins with \"one\\n\\ttwo\""},
            Row{testing::gzip("hello"), "the gzip file's content is no archive"},
            Row{testing::gzip(testing::zip_with({})), "the gzip file's content is a zip"},
            Row{testing::gzip(testing::gzip(testing::tar_with({}))), "is a gzip file itself"},

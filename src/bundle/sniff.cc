@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/utf8.h"
+#include "base/quote.h"
 #include "bundle/tar_header.h"
 
 namespace subako::bundle {
@@ -70,7 +70,7 @@ Refusal not_an_archive(std::string_view head, std::string_view holder) {
   }
   constexpr size_t kShown = 16;
   return {"B1", "",
-          who + " is no archive: it begins with \"" + utf8::escape_for_people(head.substr(0, kShown)) + "\"",
+          who + " is no archive: it begins with \"" + one_line(head.substr(0, kShown)) + "\"",
           std::string(kPackAgain)};
 }
 
