@@ -10,7 +10,7 @@
 # `build/fuzz/<name>_fuzz -minimize_crash=1 -runs=10000 <file>`, mend the code, and put it into the corpus and a test.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-fuzzers=(picture wasi paths cookies iovecs json protocol)
+fuzzers=(picture wasi paths cookies iovecs json protocol bundle frames reports)
 name=${1:?which fuzzer: ${fuzzers[*]}, or all}
 what=${2:-30}
 
@@ -19,7 +19,7 @@ build() {  # <folder> <cmake options> <targets...>
   cmake --build "$1" --target "${@:3}" >"$1/build.log" || { cat "$1/build.log"; return 1; }
 }
 
-limits=(-timeout=25 -rss_limit_mb=2048)
+limits=(-timeout=60 -rss_limit_mb=2048)
 case $name in
   all) ;;
   picture) limits+=(-max_len=65536 -malloc_limit_mb=1300) covered=(src/picture) ;;
@@ -32,6 +32,12 @@ case $name in
     limits+=(-max_len=6000)
     covered=(src/protocol/{base64,call_result,conversation,discovery,line,manifest,names,request,schema,schema_keyword,tool_list,view,volume_uri}.cc)
     ;;
+  bundle)
+    limits+=(-max_len=16384)
+    covered=(src/bundle/{archive,bytes,findings,gzip_bytes,inflate,intake,packer,path_rules,reader,sniff,tar_archive,tar_header,tar_writer,zip_archive,zip_directory}.cc)
+    ;;
+  frames) limits+=(-max_len=4096) covered=(src/child/frames.cc src/child/frames.h) ;;
+  reports) limits+=(-max_len=8192) covered=(src/core/report.cc src/core/render.cc src/child/envelope.h src/worker/wire.cc) ;;
   *)
     echo "fuzz: there is no $name; there is: ${fuzzers[*]}" >&2
     exit 1
