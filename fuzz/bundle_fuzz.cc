@@ -69,19 +69,24 @@ class Assets final : public bundle::AssetSink {
 
  private:
   void check_path(std::string_view path) const {
-    require(!path.empty() && path.size() <= limits::kBundlePathBytes && !path.contains('\0') && utf8::valid(path), "a path is text", path);
+    require(
+        !path.empty() && path.size() <= limits::kBundlePathBytes && !path.contains('\0') && utf8::valid(path),
+        "a path is text", path);
     const std::string within = "/" + std::string(path) + "/";
-    for (const char* part : {"//", "/./", "/../"}) require(!within.contains(part), "a path has names only", path);
+    for (const char* part : {"//", "/./", "/../"})
+      require(!within.contains(part), "a path has names only", path);
     const size_t slash = path.rfind('/');
     if (slash != std::string_view::npos)
-      require(files.contains(std::string(path.substr(0, slash + 1))), "folders come before what lies in them", path);
+      require(files.contains(std::string(path.substr(0, slash + 1))), "folders come before what lies in them",
+              path);
   }
   std::string* file_ = nullptr;
 };
 
 Fd file_of(std::string_view bytes) {
   Fd fd(::memfd_create("bundle", MFD_CLOEXEC));
-  require(::write(fd.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()), "there is a file");
+  require(::write(fd.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+          "there is a file");
   return fd;
 }
 
@@ -134,7 +139,8 @@ void check_accepted(const bundle::Unpacked& unpacked, const Assets& assets) {
   }
   require(unpacked.asset_bytes == bytes && unpacked.asset_files == files, "assets are counted");
   require(unpacked.module_bytes == assets.module_bytes.size(), "the module is counted");
-  require(bytes + unpacked.module_bytes + unpacked.manifest_text.size() <= limits::kBundleBytes, "a bundle has a most");
+  require(bytes + unpacked.module_bytes + unpacked.manifest_text.size() <= limits::kBundleBytes,
+          "a bundle has a most");
 }
 
 // A folder that holds nothing is not packed.
@@ -150,13 +156,16 @@ void check_packed(std::string_view archive, const bundle::Unpacked& unpacked, co
   const auto packed = bundle::pack_bundle(from.get(), to.get());
   require(packed && packed->bundle, "what was accepted is packed");
   std::string bytes(packed->bundle->bytes, '\0');
-  require(::pread(to.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()), "it has the size that is told");
+  require(::pread(to.get(), bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+          "it has the size that is told");
   Assets again;
   const auto unpacking = read(bytes, again);
   require(unpacking.bundle.has_value(), "what was packed is accepted",
           unpacking.bundle ? "" : unpacking.bundle.error().front().message);
   require(without_empty_folders(again) == without_empty_folders(assets), "and has the same files");
-  require(again.module_bytes == assets.module_bytes && unpacking.bundle->manifest_text == unpacked.manifest_text, "and the same bytes");
+  require(
+      again.module_bytes == assets.module_bytes && unpacking.bundle->manifest_text == unpacked.manifest_text,
+      "and the same bytes");
 }
 
 void run(std::string_view archive) {

@@ -75,13 +75,15 @@ struct Answer {
 class Guest {
  public:
   explicit Guest(World& world) : world_(world), memory_(std::make_unique<std::byte[]>(kPage)) {
-    host_.emplace(std::vector<std::string>{"pack"}, clock_, streams_,
-                  std::vector<wasi::Preopen>{{"/volume/tmp", true}, {"/skills", false, false}, {"/skills/a"}});
+    host_.emplace(
+        std::vector<std::string>{"pack"}, clock_, streams_,
+        std::vector<wasi::Preopen>{{"/volume/tmp", true}, {"/skills", false, false}, {"/skills/a"}});
     host_->bind(0, world.open());
     host_->bind(2, world.open());
     // "." once more, with a place of its own.
     memory_[0] = std::byte{'.'};
-    require(call("path_open", {kRoot, 0, 0, 1, 0, 0, 0, 0, 4}) == 0 && number_at(4, 4) == kOpened, "the directory is opened");
+    require(call("path_open", {kRoot, 0, 0, 1, 0, 0, 0, 0, 4}) == 0 && number_at(4, 4) == kOpened,
+            "the directory is opened");
   }
   ~Guest() {
     for (const auto& [name, untouched] : there_) world_.remove(name);
@@ -128,7 +130,8 @@ class Guest {
     for (int turns = 0; turns < 10; ++turns) {
       const auto answer = import->call(&*host_, abi::GuestMemory({memory_.get(), kPage}), words);
       if (answer) return *answer;
-      require(std::holds_alternative<abi::Wait>(answer.error()) && host_->wake().now, "it only lets others go on");
+      require(std::holds_alternative<abi::Wait>(answer.error()) && host_->wake().now,
+              "it only lets others go on");
     }
     require(false, "a listing is done");
     return 0;
@@ -184,12 +187,15 @@ class Guest {
   }
 
   [[nodiscard]] bool is_known(const std::string& name) const {
-    return name == "." || name == ".." || world_.stays().contains(name) || there_.contains(name) || touched_.contains(name);
+    return name == "." || name == ".." || world_.stays().contains(name) || there_.contains(name) ||
+           touched_.contains(name);
   }
 
   void end() {
     walking_ = false;
-    const auto once = [&](const std::string& name) { require(seen_[name] == 1, "an entry is met exactly once", name); };
+    const auto once = [&](const std::string& name) {
+      require(seen_[name] == 1, "an entry is met exactly once", name);
+    };
     once(".");
     once("..");
     for (const std::string& name : world_.stays()) once(name);

@@ -1,7 +1,7 @@
 // In place of base/random.cc: bytes that are the same in every run, so that a finding can be had again.
-#include "base/random.h"
-
 #include <cstdint>
+
+#include "base/random.h"
 
 namespace subako {
 

@@ -39,7 +39,8 @@ constexpr size_t kMostDescriptors = 253;  // that one message can carry
 struct Pair {
   Pair() {
     std::array<int, 2> fds{};
-    require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0, "there is a pair of sockets");
+    require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) == 0,
+            "there is a pair of sockets");
     ours = Fd(fds[0]);
     theirs = Fd(fds[1]);
   }
@@ -68,9 +69,12 @@ void send(int socket, const Piece& piece, int file) {
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
     head->cmsg_len = CMSG_LEN(piece.descriptors * sizeof(int));
-    for (size_t i = 0; i < piece.descriptors; ++i) std::memcpy(CMSG_DATA(head) + i * sizeof(int), &file, sizeof file);
+    for (size_t i = 0; i < piece.descriptors; ++i)
+      std::memcpy(CMSG_DATA(head) + i * sizeof(int), &file, sizeof file);
   }
-  require(::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(piece.bytes.size()), "a piece is sent");
+  require(
+      ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(piece.bytes.size()),
+      "a piece is sent");
 }
 
 struct Got {
@@ -161,7 +165,8 @@ void check(const Got& got, const std::vector<Expected>& expected, bool error, bo
   }
   if (error) require(got.error, "what breaks the rules is an error");
   if (!got.error) require(got.frames.size() == expected.size(), "all frames arrive");
-  const bool announced = std::ranges::any_of(expected, [](const Expected& frame) { return frame.descriptors > 0; });
+  const bool announced =
+      std::ranges::any_of(expected, [](const Expected& frame) { return frame.descriptors > 0; });
   if (!error && !any_descriptors && !announced) require(!got.error, "what keeps the rules is no error");
 }
 
@@ -202,9 +207,12 @@ void written(Input input, int file) {
     const bool pushed = writer.push(std::move(frame)).has_value();
     require(pushed == (descriptors <= limits::kFrameDescriptors), "what the reader would refuse isn't sent");
     if (pushed) sent.push_back({bodies.back(), static_cast<uint32_t>(descriptors)});
-    if (descriptors % 2 == 0) require(writer.flush(pair.ours.get()).has_value() && drain(reader, pair.theirs.get(), got), "it goes on");
+    if (descriptors % 2 == 0)
+      require(writer.flush(pair.ours.get()).has_value() && drain(reader, pair.theirs.get(), got),
+              "it goes on");
   }
-  while (!writer.empty()) require(writer.flush(pair.ours.get()).has_value() && drain(reader, pair.theirs.get(), got), "it goes on");
+  while (!writer.empty())
+    require(writer.flush(pair.ours.get()).has_value() && drain(reader, pair.theirs.get(), got), "it goes on");
   require(writer.queued_bytes() == 0, "nothing is left");
   pair.ours.reset();
   (void)drain(reader, pair.theirs.get(), got);

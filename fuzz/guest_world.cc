@@ -128,7 +128,8 @@ uint64_t Folder::bytes(std::string_view path) const {
   uint64_t sum = 0;
   std::set<ino_t> seen;
   walk(AT_FDCWD, at(path).c_str(), [&](int, const std::string&, const struct stat& found) {
-    if (S_ISREG(found.st_mode) && seen.insert(found.st_ino).second) sum += static_cast<uint64_t>(found.st_size);
+    if (S_ISREG(found.st_mode) && seen.insert(found.st_ino).second)
+      sum += static_cast<uint64_t>(found.st_size);
   });
   return sum;
 }

@@ -51,7 +51,8 @@ void check_trap(const abi::Trap& trap) {
 template <class T>
 void check_range(const Memory& memory, std::span<const uint64_t> words, std::span<const std::byte> taken) {
   require(memory.holds(taken), "what is taken lies in memory");
-  require(taken.size() == static_cast<uint32_t>(words[1]) * sizeof(T), "it has the length that was asked for");
+  require(taken.size() == static_cast<uint32_t>(words[1]) * sizeof(T),
+          "it has the length that was asked for");
   require(static_cast<size_t>(taken.data() - memory.bytes.get()) == static_cast<uint32_t>(words[0]),
           "it stands where the pointer says");
 }

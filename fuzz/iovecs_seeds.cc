@@ -19,8 +19,8 @@ struct Seed {
 };
 
 std::string bytes_of(const Seed& seed) {
-  return number(seed.size, 1) + number(seed.fill, 1) + number(seed.most, 1 + seed.fill % 4) + number(seed.at, 4) +
-         number(seed.count, 4) + number(seed.upper, 1) + seed.content;
+  return number(seed.size, 1) + number(seed.fill, 1) + number(seed.most, 1 + seed.fill % 4) +
+         number(seed.at, 4) + number(seed.count, 4) + number(seed.upper, 1) + seed.content;
 }
 
 std::string iovec(uint32_t at, uint32_t length) {
@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
            {"wrapping", {.count = 1, .content = iovec(0xfffffff0, 32)}},
            {"huge", {.count = 1, .content = iovec(0, 0xffffffff)}},
            {"over_the_list", {.fill = 2, .count = 3, .content = iovec(0, 24) + iovec(8, 8) + iovec(16, 8)}},
-           {"the_list_becomes_huge", {.fill = 254, .count = 3, .content = iovec(0, 64) + iovec(8, 8) + iovec(16, 8)}},
+           {"the_list_becomes_huge",
+            {.fill = 254, .count = 3, .content = iovec(0, 64) + iovec(8, 8) + iovec(16, 8)}},
            {"stops_early", {.fill = 15, .count = 3, .content = two + two}},
            {"misaligned", {.at = 2, .count = 1, .content = two}},
            {"outside", {.at = 4096, .count = 1}},
@@ -55,7 +56,8 @@ int main(int argc, char** argv) {
            {"too_many", {.size = 14, .at = 0, .count = 1025}},
            {"one_byte", {.size = 0, .count = 1}},
            {"at_the_end", {.at = 4096, .count = 0}},
-           {"the_same_again", {.count = 4, .content = iovec(64, 4032) + iovec(64, 4032) + iovec(64, 4032) + iovec(64, 9)}},
+           {"the_same_again",
+            {.count = 4, .content = iovec(64, 4032) + iovec(64, 4032) + iovec(64, 4032) + iovec(64, 9)}},
        }) {
     folder.save(name, bytes_of(seed));
   }

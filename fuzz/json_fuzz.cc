@@ -39,14 +39,16 @@ std::string canonical(const boost::json::value& value) {
   std::string out;
   if (const auto* object = value.if_object()) {
     std::set<std::pair<std::string, std::string>> members;
-    for (const auto& [name, member] : *object) members.emplace(std::string(name.data(), name.size()), canonical(member));
+    for (const auto& [name, member] : *object)
+      members.emplace(std::string(name.data(), name.size()), canonical(member));
     return in_braces(members);
   }
   if (const auto* array = value.if_array()) {
     for (const auto& element : *array) out += canonical(element) + ",";
     return "[" + out + "]";
   }
-  if (const auto* string = value.if_string()) return json::quoted(std::string_view(string->data(), string->size()));
+  if (const auto* string = value.if_string())
+    return json::quoted(std::string_view(string->data(), string->size()));
   if (value.is_bool()) return value.as_bool() ? "true" : "false";
   return value.is_null() ? "null" : "number";
 }
@@ -58,12 +60,14 @@ std::string canonical(const Value& value) {
     case Kind::kObject: {
       std::set<std::pair<std::string, std::string>> members;
       std::set<std::string> names;
-      json::for_each_member(value, [&](const std::string& name, const Value&) { return names.insert(name), true; });
+      json::for_each_member(value,
+                            [&](const std::string& name, const Value&) { return names.insert(name), true; });
       for (const std::string& name : names) members.emplace(name, canonical(*json::find(value, name)));
       return in_braces(members);
     }
     case Kind::kArray:
-      json::for_each_element(value, [&](const Value& element) { return out += canonical(element) + ",", true; });
+      json::for_each_element(value,
+                             [&](const Value& element) { return out += canonical(element) + ",", true; });
       return "[" + out + "]";
     case Kind::kString:
       return json::quoted(json::decode_string(value));
@@ -88,7 +92,8 @@ void check_number(const Value& number) {
 // Every value lies where its parent says, and means what its bytes mean.
 void check_value(std::string_view text, const Value& value) {
   const std::string_view raw = value.raw();
-  require(raw.data() >= text.data() && raw.data() + raw.size() <= text.data() + text.size(), "a value is a slice of the text");
+  require(raw.data() >= text.data() && raw.data() + raw.size() <= text.data() + text.size(),
+          "a value is a slice of the text");
   const auto again = json::parse(raw, {.max_depth = kDepth});
   require(again && again->kind() == value.kind() && again->raw() == raw, "a value is one by itself", raw);
   if (value.is(Kind::kNumber)) check_number(value);
@@ -97,13 +102,15 @@ void check_value(std::string_view text, const Value& value) {
     require(utf8::valid(decoded), "a string is UTF-8");
     const std::string quoted = json::quoted(decoded);
     const auto back = json::parse(quoted, {.refuse_lone_surrogates = true});
-    require(back && json::decode_string(*back) == decoded, "a string is the same when it is quoted and read", raw);
+    require(back && json::decode_string(*back) == decoded, "a string is the same when it is quoted and read",
+            raw);
   }
 }
 
 void check_accepted(std::string_view text, const Value& value) {
   check_value(text, value);
-  json::for_each_member(value, [&](const std::string&, const Value& member) { return check_value(text, member), true; });
+  json::for_each_member(
+      value, [&](const std::string&, const Value& member) { return check_value(text, member), true; });
   json::for_each_element(value, [&](const Value& element) { return check_value(text, element), true; });
   const std::string compact = json::compact(value);
   require(compact.size() == json::compact_size(value), "a compact text has the size that is told");
@@ -131,11 +138,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   boost::json::error_code error;
   boost::json::parse_options options;
   options.max_depth = kDepth;
-  const boost::json::value theirs = boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
+  const boost::json::value theirs =
+      boost::json::parse(boost::json::string_view(text.data(), text.size()), error, {}, options);
   const auto ours = json::parse(text, alike);
-  if (!ours) require(ours.error().offset <= text.size() && !ours.error().what.empty(), "a fault has its place and its name");
+  if (!ours)
+    require(ours.error().offset <= text.size() && !ours.error().what.empty(),
+            "a fault has its place and its name");
   if (error != boost::json::error::exponent_overflow) {  // a limit of its own
-    require(ours.has_value() == !error, "both accept or both refuse", ours ? error.message() : ours.error().what);
+    require(ours.has_value() == !error, "both accept or both refuse",
+            ours ? error.message() : ours.error().what);
     if (ours) require(canonical(*ours) == canonical(theirs), "both read the same", text);
   }
   const auto by_rules = json::parse(text, chosen);

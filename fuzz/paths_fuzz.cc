@@ -57,7 +57,8 @@ class World {
  private:
   void put_up() {
     folder_.directory("tree");
-    for (const char* name : {"tree/dir", "tree/dir/deep", "tree/dir/deep/er", "tree/empty"}) folder_.directory(name);
+    for (const char* name : {"tree/dir", "tree/dir/deep", "tree/dir/deep/er", "tree/empty"})
+      folder_.directory(name);
     for (const char* name : {"tree/file", "tree/dir/inner", "tree/dir/deep/x"}) folder_.file(name, name);
     folder_.link("tree/lf", "file");
     folder_.link("tree/in", "dir");
@@ -100,7 +101,8 @@ void check_text(std::string_view path) {
   require(!name.empty() && !name.contains('/'), "a name is one name", path);
   require(split->dots() == (name == "." || name == ".."), "dots are told", path);
   require(split->slash() == path.ends_with('/'), "a slash behind the name is told", path);
-  const std::string before = parent.empty() ? std::string(name) : std::string(parent) + "/" + std::string(name);
+  const std::string before =
+      parent.empty() ? std::string(name) : std::string(parent) + "/" + std::string(name);
   const std::string slashes(path.size() - path.find_last_not_of('/') - 1, '/');
   require(path == before + slashes, "a path is its parent, its name and its slashes", path);
 }
@@ -129,21 +131,28 @@ class Session {
       case 'k':
         return read_link();
       case 'm':
-        return change([&] { return tree_.make_directory(one); }, one, [](const Found& before, const Found& after) {
-          require(!before && after && S_ISDIR(after->st_mode), "a directory is where there was nothing");
-        });
+        return change([&] { return tree_.make_directory(one); }, one,
+                      [&](const Found& before, const Found& after) {
+                        require(!before && after && S_ISDIR(after->st_mode),
+                                "a directory is where there was nothing");
+                      });
       case 'r':
-        return change([&] { return tree_.remove_directory(one); }, one, [](const Found& before, const Found& after) {
-          require(before && S_ISDIR(before->st_mode) && !after, "a directory is gone");
-        });
+        return change([&] { return tree_.remove_directory(one); }, one,
+                      [&](const Found& before, const Found& after) {
+                        require(before && S_ISDIR(before->st_mode) && !after, "a directory is gone");
+                      });
       case 'u':
-        return change([&] { return tree_.unlink(one); }, one, [](const Found& before, const Found& after) {
-          require(before && !S_ISDIR(before->st_mode) && !after, "a file is gone");
-        });
+        return change([&] { return tree_.unlink(one); }, one,
+                      [&](const Found& before, const Found& after) {
+                        require(before && !S_ISDIR(before->st_mode) && !after && !one.ends_with('/'),
+                                "a file is gone");
+                      });
       case 'l':
-        return change([&] { return tree_.make_link(one, other); }, other, [](const Found& before, const Found& after) {
-          require(!before && after && S_ISLNK(after->st_mode), "a link is where there was nothing");
-        });
+        return change([&] { return tree_.make_link(one, other); }, other,
+                      [&](const Found& before, const Found& after) {
+                        require(!before && after && S_ISLNK(after->st_mode),
+                                "a link is where there was nothing");
+                      });
       case 'n':
         return two(&Tree::rename, one, other);
       default:
@@ -160,7 +169,8 @@ class Session {
   void require_same_reason(const Found& expected, const volume::Outcome<T>& got) const {
     require(!got.has_value(), "where there is no way nothing is found", one_);
     if (expected.error() == got.error()) return;
-    require(false, "the reason is the same", std::string(one_) + ": " + words(expected.error()) + ", not " + words(got.error()));
+    require(false, "the reason is the same",
+            std::string(one_) + ": " + words(expected.error()) + ", not " + words(got.error()));
   }
 
   void stat() const {
@@ -168,7 +178,8 @@ class Session {
     const auto got = tree_.stat(one_, last_);
     if (!expected) return require_same_reason(expected, got);
     require(got.has_value(), "what is there is found", one_);
-    require(got->st_ino == expected->st_ino && got->st_dev == expected->st_dev, "it is the same object", one_);
+    require(got->st_ino == expected->st_ino && got->st_dev == expected->st_dev, "it is the same object",
+            one_);
   }
 
   void open(int flags) {
@@ -185,7 +196,8 @@ class Session {
   void check_opened(const struct stat& expected, const volume::Outcome<volume::Opened>& got) const {
     require(got.has_value(), "what is there is opened", one_);
     struct stat found{};
-    require(::fstat(got->fd.get(), &found) == 0 && found.st_ino == expected.st_ino, "it is the same object", one_);
+    require(::fstat(got->fd.get(), &found) == 0 && found.st_ino == expected.st_ino, "it is the same object",
+            one_);
     require(got->directory == S_ISDIR(expected.st_mode), "a directory is known as one");
   }
 
@@ -264,6 +276,9 @@ class Session {
       return;
     }
     require(moved.has_value(), "what is moved or linked was there", one);
+    if (one.ends_with('/') || other.ends_with('/'))
+      require(act == &Tree::rename && S_ISDIR(moved->st_mode), "only a directory is written with a slash",
+              one);
     const Found there = target();
     require(there && there->st_ino == moved->st_ino, "it is where it was wanted", other);
   }

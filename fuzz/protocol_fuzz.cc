@@ -45,14 +45,16 @@ void line(std::string_view text) {
   const Line read = read_line(text);
   if (const auto* no = std::get_if<NotAMessage>(&read)) return fuzz::require_sentence(no->why);
   require(object(text).has_value(), "a message is an object", text);
-  if (const auto* answer = std::get_if<Answer>(&read)) require(answer->result.is(json::Kind::kObject), "a result is an object");
+  if (const auto* answer = std::get_if<Answer>(&read))
+    require(answer->result.is(json::Kind::kObject), "a result is an object");
 }
 
 void check_tools(const ToolList& list) {
   require(!list.tools().empty() && list.tools().size() <= limits::kTools, "1 to 64 tools");
   for (const Tool& tool : list.tools()) {
     require(!name_fault(tool.name), "a tool has a name", tool.name);
-    require(!tool.description || utf8::count(*tool.description) <= limits::kDescriptionChars, "a description is short");
+    require(!tool.description || utf8::count(*tool.description) <= limits::kDescriptionChars,
+            "a description is short");
     require(object(tool.input_schema).has_value(), "an inputSchema is an object");
   }
 }
@@ -71,7 +73,8 @@ void check_again(const ToolList& list, size_t given) {
           again.refusals().empty() ? "" : again.refusals().front().message);
   require(page.size() <= given + 12, "tools are no larger than they were given: they must fit again", page);
   for (size_t i = 0; i < list.tools().size(); ++i)
-    require(tool_json(again.tools()[i]) == tool_json(list.tools()[i]), "and they are the same", tool_json(list.tools()[i]));
+    require(tool_json(again.tools()[i]) == tool_json(list.tools()[i]), "and they are the same",
+            tool_json(list.tools()[i]));
 }
 
 void tool_list(Input input) {
@@ -92,10 +95,12 @@ void tool_list(Input input) {
 }
 
 void check_path(std::string_view path, bool data_enabled) {
-  require(path.starts_with("tmp/") || (data_enabled && path.starts_with("data/")), "a path begins in a tree", path);
+  require(path.starts_with("tmp/") || (data_enabled && path.starts_with("data/")), "a path begins in a tree",
+          path);
   require(utf8::valid(path) && !path.contains('\0'), "a path is text");
   const std::string within = "/" + std::string(path) + "/";
-  for (const char* part : {"//", "/./", "/../"}) require(!within.contains(part), "a path has names only", path);
+  for (const char* part : {"//", "/./", "/../"})
+    require(!within.contains(part), "a path has names only", path);
 }
 
 void volume_uri(std::string_view uri, bool data_enabled) {
@@ -127,8 +132,10 @@ void call_result(std::string_view text, bool data_enabled) {
     if (block.kind == ViewBlock::Kind::kText) continue;
     fuzz::require_line(block.text);
     fuzz::require_line(block.what);
-    require(block.text.starts_with('[') && block.text.ends_with(']'), "what is ours is in brackets", block.text);
-    if (block.kind == ViewBlock::Kind::kPicture) require(block.base64 || block.path, "a picture lies somewhere");
+    require(block.text.starts_with('[') && block.text.ends_with(']'), "what is ours is in brackets",
+            block.text);
+    if (block.kind == ViewBlock::Kind::kPicture)
+      require(block.base64 || block.path, "a picture lies somewhere");
   }
 }
 
@@ -139,8 +146,9 @@ void manifest(std::string_view text) {
     return fuzz::check_refusals(read.error(), 4);
   }
   require(!name_fault(read->manifest.name), "a package has a name", read->manifest.name);
-  require(!read->manifest.description || utf8::count(*read->manifest.description) <= limits::kDescriptionChars,
-          "a description is short");
+  require(
+      !read->manifest.description || utf8::count(*read->manifest.description) <= limits::kDescriptionChars,
+      "a description is short");
   fuzz::check_warnings(read->warnings, limits::kReportedRefusals + 1);
 }
 
@@ -149,20 +157,24 @@ void arguments(std::string_view text) {
   if (!checked) return fuzz::require_sentence(checked.error().message);
   const json::Rules rules{.refuse_lone_surrogates = true, .refuse_numbers_outside_double = true};
   const auto value = json::parse(*checked, rules);
-  require(value && value->is(json::Kind::kObject) && json::compact(*value) == *checked, "arguments are a compact object", *checked);
+  require(value && value->is(json::Kind::kObject) && json::compact(*value) == *checked,
+          "arguments are a compact object", *checked);
   const std::string request = call_request("call-1", "tool", *checked);
   require(request.find('\n') == request.size() - 1, "a request is one line", request);
   const auto params = json::find(*object(request), "params");
-  require(params && json::find(*params, "arguments")->raw() == *checked, "arguments go on as they are", request);
+  require(params && json::find(*params, "arguments")->raw() == *checked, "arguments go on as they are",
+          request);
 }
 
 std::optional<std::string> slow_base64(std::string_view text) {
   std::string digits;
-  std::ranges::copy_if(text, std::back_inserter(digits), [](char c) { return c != ' ' && (c < '\t' || c > '\r'); });
+  std::ranges::copy_if(text, std::back_inserter(digits),
+                       [](char c) { return c != ' ' && (c < '\t' || c > '\r'); });
   for (int padding = 0; padding < 2 && digits.ends_with('='); ++padding) digits.pop_back();
   std::string bits;
   for (const char c : digits) {
-    const size_t value = std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(c);
+    const size_t value =
+        std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(c);
     if (value == std::string_view::npos) return std::nullopt;
     for (int bit = 5; bit >= 0; --bit) bits += (value >> bit & 1U) != 0 ? '1' : '0';
   }
@@ -181,7 +193,8 @@ void base64(Input input) {
   require(got.has_value() == expected.has_value(), "both decode or neither does", text);
   if (got) require(*got == *expected, "both decode the same", text);
   const auto bounded = decode_base64(text, most);
-  if (expected && expected->size() <= most) require(bounded && *bounded == *expected, "the most is enough for what is no more", text);
+  if (expected && expected->size() <= most)
+    require(bounded && *bounded == *expected, "the most is enough for what is no more", text);
   if (bounded) require(bounded->size() <= most, "no more than the most");
   const auto back = decode_base64(encode_base64(text), text.size());
   require(back && *back == text, "what was encoded is decoded", text);
@@ -199,13 +212,15 @@ std::string told(const Conversation& talk) {
 void check_input(const Conversation& talk) {
   const std::string_view input = talk.input();
   require(input.ends_with('\n'), "requests are lines");
-  require(static_cast<size_t>(std::ranges::count(input, '\n')) == talk.transcript().asked, "a line for each request");
+  require(static_cast<size_t>(std::ranges::count(input, '\n')) == talk.transcript().asked,
+          "a line for each request");
   require(object(input.substr(0, input.find('\n'))).has_value(), "a request is JSON");
 }
 
 void check_talk(const Conversation& talk, bool upload) {
   const Transcript& said = talk.transcript();
-  require(said.answered <= said.asked && said.asked <= limits::kToolPages + 1, "answers come to what was asked");
+  require(said.answered <= said.asked && said.asked <= limits::kToolPages + 1,
+          "answers come to what was asked");
   check_input(talk);
   if (said.violation) fuzz::require_sentence(said.violation->message);
   fuzz::check_refusals(talk.refusals(), limits::kReportedRefusals + 5);
@@ -242,7 +257,8 @@ void conversation(Input input, bool upload) {
   for (size_t at = 0; at < written.size(); at += cut)
     (void)other.write(std::as_bytes(std::span(written).subspan(at, std::min(cut, written.size() - at))));
   other.end_of_output();
-  require(told(other) == told(talk), "it is the same however the bytes are cut", told(talk) + "\n" + told(other));
+  require(told(other) == told(talk), "it is the same however the bytes are cut",
+          told(talk) + "\n" + told(other));
 }
 
 void discovery(std::string_view text) {

@@ -63,7 +63,8 @@ std::expected<struct stat, std::errc> walk(int tree, std::string_view path, Link
     const Name name = first_of(rest);
     // A slash after the last name means the directory that stands there, behind a link too.
     if (name.last && name.slash) follows_last = must_be_directory = true;
-    if (name.text == ".." && is_same(stat_of(here.get()), root)) return no(std::errc::operation_not_permitted);
+    if (name.text == ".." && is_same(stat_of(here.get()), root))
+      return no(std::errc::operation_not_permitted);
     Fd next(::openat(here.get(), name.text.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (!next.valid()) return no(static_cast<std::errc>(errno));
     const struct stat found = stat_of(next.get());

@@ -58,7 +58,8 @@ void check_warnings(const Warnings& warnings) {
 }
 
 void check_measures(const core::Measures& measures) {
-  for (const double ms : {measures.instantiate_ms, measures.start_ms, measures.run_ms, measures.exit_ms, measures.cpu_ms})
+  for (const double ms :
+       {measures.instantiate_ms, measures.start_ms, measures.run_ms, measures.exit_ms, measures.cpu_ms})
     require(std::isfinite(ms) && ms >= 0, "a duration is one");
   require(measures.http.size() <= limits::kReportedItems, "exchanges have a most");
 }
@@ -77,7 +78,8 @@ void check_call(const child::Ended& ended) {
   if (const auto* crash = std::get_if<protocol::Crash>(&record->outcome)) check_crash(*crash);
   if (const auto* answered = std::get_if<protocol::Answered>(&record->outcome))
     require(json::parse(answered->result).has_value(), "a result is JSON", answered->result);
-  for (const protocol::ViewBlock& block : core::view_of(*record)) require(utf8::valid(block.text), "what the model reads is UTF-8");
+  for (const protocol::ViewBlock& block : core::view_of(*record))
+    require(utf8::valid(block.text), "what the model reads is UTF-8");
 }
 
 void check_upload(const child::Ended& ended) {
@@ -89,7 +91,8 @@ void check_upload(const child::Ended& ended) {
   if (report->cancelled) return;
   if (const auto* refused = std::get_if<core::Refused>(&report->verdict)) {
     require(!refused->refusals.empty(), "a refusal says why");
-    require(refused->stderr_tail.size() <= limits::kStderrToldBytes && utf8::valid(refused->stderr_tail), "of stderr a little is told");
+    require(refused->stderr_tail.size() <= limits::kStderrToldBytes && utf8::valid(refused->stderr_tail),
+            "of stderr a little is told");
     return check_refusals(refused->refusals);
   }
   const auto& tools = std::get<std::vector<protocol::Tool>>(report->verdict);
@@ -116,7 +119,8 @@ void from_builder(std::string_view body) {
   }
   core::BuiltPackage package;
   if (message->has_compiled() && core::add_compiled(package, message->compiled()))
-    require(package.compiled_bytes > 0 && package.compiled_bytes <= limits::kCompiledBytes, "a compiled module has a size");
+    require(package.compiled_bytes > 0 && package.compiled_bytes <= limits::kCompiledBytes,
+            "a compiled module has a size");
   if (!message->has_unpacked()) return;
   const auto built = core::unpacked_of(message->unpacked());
   if (!built) return require(!built.error().empty(), "what is wrong is said");

@@ -31,17 +31,25 @@ child::FromWorker answered(const std::string& result) {
 
 child::FromWorker crashed(protocol::Cause cause, bool out_of_memory = false) {
   child::FromWorker message;
-  *message.mutable_ended()->mutable_crashed() =
-      worker::to_wire(protocol::Crash{cause, "the function trapped", out_of_memory, {"greet::main (module.wasm byte 1)"}});
-  *message.mutable_ended()->mutable_crashed()->add_refusals() = child::to_wire(Refusal{"U3", "page 1", "no name", "give one"});
-  *message.mutable_ended()->mutable_crashed()->add_warnings() = child::to_wire(Warning{"U3", "page 1", "odd"});
+  *message.mutable_ended()->mutable_crashed() = worker::to_wire(
+      protocol::Crash{cause, "the function trapped", out_of_memory, {"greet::main (module.wasm byte 1)"}});
+  *message.mutable_ended()->mutable_crashed()->add_refusals() =
+      child::to_wire(Refusal{"U3", "page 1", "no name", "give one"});
+  *message.mutable_ended()->mutable_crashed()->add_warnings() =
+      child::to_wire(Warning{"U3", "page 1", "odd"});
   return message;
 }
 
 child::FromWorker tools(const std::string& name, const std::string& schema) {
   child::FromWorker message;
-  protocol::Tool tool{.name = name, .description = "d", .input_schema = schema, .output_schema = "{}", .title = "\"T\"",
-                      .annotations = "{}", .icons = "[]", .meta = "{}"};
+  protocol::Tool tool{.name = name,
+                      .description = "d",
+                      .input_schema = schema,
+                      .output_schema = "{}",
+                      .title = "\"T\"",
+                      .annotations = "{}",
+                      .icons = "[]",
+                      .meta = "{}"};
   *message.mutable_ended()->mutable_answered()->add_tools() = worker::to_wire(tool);
   tool.name += "2";
   *message.mutable_ended()->mutable_answered()->add_tools() = worker::to_wire(tool);
@@ -53,13 +61,16 @@ child::FromWorker tools(const std::string& name, const std::string& schema) {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const fuzz::SeedFolder folder(argv[1]);
-  const auto save = [&](const std::string& name, char whose, const auto& message) { folder.save(name, whose + child::encode(message)); };
+  const auto save = [&](const std::string& name, char whose, const auto& message) {
+    folder.save(name, whose + child::encode(message));
+  };
 
   save("answered", 'w', answered(R"({"content":[{"type":"text","text":"ok"}]})"));
   save("answered_no_object", 'w', answered("[]"));
   save("answered_no_result", 'w', answered("{}"));
-  for (const auto cause : {protocol::Cause::kTrap, protocol::Cause::kTimeout, protocol::Cause::kStdoutLimit, protocol::Cause::kNoExit,
-                           protocol::Cause::kNotAMessage, protocol::Cause::kBadResult, protocol::Cause::kNoAnswer, protocol::Cause::kHost})
+  for (const auto cause : {protocol::Cause::kTrap, protocol::Cause::kTimeout, protocol::Cause::kStdoutLimit,
+                           protocol::Cause::kNoExit, protocol::Cause::kNotAMessage,
+                           protocol::Cause::kBadResult, protocol::Cause::kNoAnswer, protocol::Cause::kHost})
     save("crashed_" + std::string(protocol::cause_name(cause)), 'w', crashed(cause));
   save("out_of_memory", 'w', crashed(protocol::Cause::kTrap, true));
   child::FromWorker message = crashed(protocol::Cause::kTrap);
@@ -73,7 +84,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 65; ++i) message.mutable_ended()->mutable_answered()->add_tools();
   save("tools_many", 'w', message);
   message = {};
-  *message.mutable_ended()->mutable_answered()->add_refusals() = child::to_wire(Refusal{"U3", "page 1", "no name", "give one"});
+  *message.mutable_ended()->mutable_answered()->add_refusals() =
+      child::to_wire(Refusal{"U3", "page 1", "no name", "give one"});
   save("refused", 'w', message);
   message = {};
   message.mutable_ended()->mutable_cancelled();

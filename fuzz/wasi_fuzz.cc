@@ -122,7 +122,8 @@ class Guest {
         streams_.input += input.take(input.byte());
         return true;
       case script::kAdvance:
-        if (const auto by = static_cast<Nanoseconds>(input.number(4)); clock_.now < INT64_MAX - by) clock_.now += by;
+        if (const auto by = static_cast<Nanoseconds>(input.number(4)); clock_.now < INT64_MAX - by)
+          clock_.now += by;
         return true;
       case script::kEndInput:
         streams_.closed = true;
@@ -152,7 +153,8 @@ class Guest {
     const uint8_t slot = input.byte();
     const std::string_view bytes = input.take(input.byte());
     const uint64_t at = script::pointer(slot, size_);
-    if (at < size_ && !bytes.empty()) std::memcpy(&memory_[at], bytes.data(), std::min(bytes.size(), size_ - at));
+    if (at < size_ && !bytes.empty())
+      std::memcpy(&memory_[at], bytes.data(), std::min(bytes.size(), size_ - at));
     lengths_[slot % lengths_.size()] = bytes.size();
   }
 
@@ -206,14 +208,16 @@ class Guest {
     const size_t descriptors = watched ? fuzz::open_descriptors() : 0;
     const bool to_file = is_file(words);
     const auto answer = answer_of(import, words);
-    require(!world_.folder().holds_mark({memory_.get(), size_}), "nothing from outside comes into memory", import.name);
+    require(!world_.folder().holds_mark({memory_.get(), size_}), "nothing from outside comes into memory",
+            import.name);
     if (answer) {
       require(*answer <= 76, "an answer is an errno", import.name);
       note_success(import, words, *answer, to_file);
       return true;
     }
     if (const auto* trap = std::get_if<abi::Trap>(&answer.error())) {
-      require(trap->message.starts_with(std::string(import.name) + ": "), "a trap names its function", trap->message);
+      require(trap->message.starts_with(std::string(import.name) + ": "), "a trap names its function",
+              trap->message);
       if (watched) {
         require(fuzz::same(world_.inside(), before), "a trap has changed nothing", import.name);
         require(fuzz::open_descriptors() == descriptors, "a trap has opened nothing", import.name);
@@ -229,7 +233,8 @@ class Guest {
     return found != nullptr && found->file() != nullptr;
   }
 
-  void note_success(const abi::Import& import, std::span<const uint64_t> words, uint32_t answer, bool to_file) {
+  void note_success(const abi::Import& import, std::span<const uint64_t> words, uint32_t answer,
+                    bool to_file) {
     if (answer != 0) return;
     const auto result = [&](size_t word) {
       uint32_t value = 0;
@@ -251,8 +256,8 @@ class Guest {
   std::optional<wasi::Host> host_;
   bool bound_ = false;
   unsigned turn_ = 0;
-  uint32_t opened_ = 0;     // the number that path_open gave last
-  uint64_t written_ = 0;    // to files, as the guest was told
+  uint32_t opened_ = 0;                 // the number that path_open gave last
+  uint64_t written_ = 0;                // to files, as the guest was told
   std::array<uint64_t, 16> lengths_{};  // of what was put last into each slot
 };
 
