@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import known
+import memories
 import oracle_cases
 import rows
 import trees
@@ -396,7 +397,7 @@ def compare(calls, data, results, since):
             return excused
     if len(ours.answers) != len(theirs.answers):
         return None, f"{len(ours.answers)} answers, Wasmtime {len(theirs.answers)}"
-    row, difference = known.of_memory(calls, data, ours, theirs, since)
+    row, difference = memories.difference(calls, data, ours, theirs, since)
     if difference:
         excused = row, difference
     if row is None and difference or row == rows.SMALLEST_NUMBER:

@@ -32,4 +32,4 @@ SYNC_OPEN = "`path_open` with `SYNC`, `DSYNC` or `RSYNC`"
 TWO_ERRORS = "two errors at once"
 UNKNOWN_FLAG = "an unknown flag or enum value"
 
-ALL = {value for name, value in list(globals().items()) if name.isupper()}
+ALL = {name: value for name, value in list(globals().items()) if name.isupper()}
