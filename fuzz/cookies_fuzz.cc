@@ -75,9 +75,9 @@ struct Answer {
 class Guest {
  public:
   explicit Guest(World& world) : world_(world), memory_(std::make_unique<std::byte[]>(kPage)) {
-    host_.emplace(
-        std::vector<std::string>{"pack"}, clock_, streams_,
-        std::vector<wasi::Preopen>{{"/volume/tmp", true}, {"/skills", false, false}, {"/skills/a"}});
+    host_.emplace(wasi::World{.arguments = {"pack"},
+                              .preopens = {{"/volume/tmp", true}, {"/skills", false, false}, {"/skills/a"}}},
+                  clock_, streams_, tasks_);
     host_->bind(0, world.open());
     host_->bind(2, world.open());
     // "." once more, with a place of its own.
@@ -247,6 +247,7 @@ class Guest {
   std::unique_ptr<std::byte[]> memory_;
   fuzz::HeldClock clock_;
   fuzz::Streams streams_;
+  fuzz::Tasks tasks_;
   std::optional<wasi::Host> host_;
   bool walking_ = false;
   uint64_t cookie_ = 0;

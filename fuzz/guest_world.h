@@ -10,9 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -25,6 +28,16 @@ struct HeldClock final : Clock {
   Nanoseconds wall = 1'700'000'000'000'000'000;
   [[nodiscard]] Nanoseconds monotonic() const override { return now; }
   [[nodiscard]] Nanoseconds realtime() const override { return wall; }
+};
+
+// Does a guest's tasks when it is told to, so that each is waited for.
+struct Tasks final : wasi::Blocking {
+  std::vector<std::shared_ptr<wasi::Task>> held;
+
+  void start(std::shared_ptr<wasi::Task> task) override { held.push_back(std::move(task)); }
+  void run() {
+    for (const auto& task : std::exchange(held, {})) task->run();
+  }
 };
 
 struct Streams final : wasi::Stdio {

@@ -134,7 +134,8 @@ void to_worker(std::string_view body) {
   const child::StartRun& start = message->start_run();
   const fuzz::HeldClock clock;
   fuzz::Streams streams;
-  wasi::Host host({start.package()}, clock, streams, worker::preopens_of(start));
+  fuzz::Tasks tasks;
+  wasi::Host host(worker::world_of(start, 1, limits::kDescriptors), clock, streams, tasks);
   std::vector<Fd> trees;
   trees.emplace_back();
   worker::bind_trees(start, std::move(trees), host);

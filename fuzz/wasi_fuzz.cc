@@ -100,14 +100,16 @@ class Guest {
         budget_(setting.budget) {
     streams_.closed = setting.stdin_closed;
     streams_.room = setting.stdout_room;
-    host_.emplace(std::vector<std::string>{"pack"}, clock_, streams_,
-                  std::vector<wasi::Preopen>{{"/volume/tmp", true},
-                                             {"/volume/data", true},
-                                             {"/package"},
-                                             {"/skills", false, false},
-                                             {"/skills/a"},
-                                             {"/skills/b"}},
-                  budget_, std::vector<std::string>(setting.environment, "NAME=value"));
+    host_.emplace(wasi::World{.arguments = {"pack"},
+                              .preopens = {{"/volume/tmp", true},
+                                           {"/volume/data", true},
+                                           {"/package"},
+                                           {"/skills", false, false},
+                                           {"/skills/a"},
+                                           {"/skills/b"}},
+                              .write_budget = budget_,
+                              .environment = std::vector<std::string>(setting.environment, "NAME=value")},
+                  clock_, streams_, tasks_);
     if (!setting.bound_late) bind();
   }
 
@@ -183,6 +185,7 @@ class Guest {
   void let_it_go_on() {
     const wasi::Wake wake = host_->wake();
     if (wake.now) return;
+    if (wake.task) return tasks_.run();
     if (wake.at) require(*wake.at > clock_.now, "nothing waits for a time that has been");
     if (wake.at && !(wake.stdin && turn_++ % 2 == 0)) {
       clock_.now = *wake.at;
@@ -253,6 +256,7 @@ class Guest {
   uint64_t budget_;
   fuzz::HeldClock clock_;
   fuzz::Streams streams_;
+  fuzz::Tasks tasks_;
   std::optional<wasi::Host> host_;
   bool bound_ = false;
   unsigned turn_ = 0;
