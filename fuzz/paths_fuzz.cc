@@ -142,7 +142,7 @@ class Session {
                         require(before && S_ISDIR(before->st_mode) && !after, "a directory is gone");
                       });
       case 'u':
-        return change([&] { return tree_.unlink(one); }, one,
+        return change([&] { return dropped(tree_.unlink(one)); }, one,
                       [&](const Found& before, const Found& after) {
                         require(before && !S_ISDIR(before->st_mode) && !after && !one.ends_with('/'),
                                 "a file is gone");
@@ -154,9 +154,9 @@ class Session {
                                 "a link is where there was nothing");
                       });
       case 'n':
-        return two(&Tree::rename, one, other);
+        return two(Pair::kRename, one, other);
       default:
-        return two(&Tree::hard_link, one, other);
+        return two(Pair::kLink, one, other);
     }
   }
 
@@ -265,19 +265,25 @@ class Session {
     check(before, walk(name_of(path), LastLink::kStay));
   }
 
-  using Pair = volume::Outcome<void> (Tree::*)(std::string_view, const Tree&, std::string_view) const;
+  // What was removed is freed here and now.
+  static volume::Outcome<void> dropped(volume::Outcome<volume::Removed> removed) {
+    if (!removed) return std::unexpected(removed.error());
+    return {};
+  }
+
+  enum class Pair : uint8_t { kRename, kLink };
   void two(Pair act, std::string_view one, std::string_view other) const {
     const Found moved = walk(name_of(one), LastLink::kStay);
     const auto target = [&] { return fuzz::walk(root_.fd(), name_of(other), Links::kStayAtLast); };
     const std::string state = world_.inside();
-    const auto got = (tree_.*act)(one, root_, other);
+    const auto got = act == Pair::kRename ? dropped(tree_.rename(one, root_, other)) : tree_.hard_link(one, root_, other);
     if (!got) {
       require(fuzz::same(world_.inside(), state), "what didn't happen has changed nothing", one);
       return;
     }
     require(moved.has_value(), "what is moved or linked was there", one);
     if (one.ends_with('/') || other.ends_with('/'))
-      require(act == &Tree::rename && S_ISDIR(moved->st_mode), "only a directory is written with a slash",
+      require(act == Pair::kRename && S_ISDIR(moved->st_mode), "only a directory is written with a slash",
               one);
     const Found there = target();
     require(there && there->st_ino == moved->st_ino, "it is where it was wanted", other);
