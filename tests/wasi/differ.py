@@ -458,7 +458,7 @@ def main():
     until = time.monotonic() + options.seconds
     met, answers, new, number = collections.Counter(), collections.Counter(), collections.Counter(), options.first
     with tempfile.TemporaryDirectory(prefix="wasi-differ-") as scratch:
-        pair = Pair(options.run_module, pathlib.Path(scratch))
+        pair = Pair(options.run_module.resolve(), pathlib.Path(scratch))
         while number < options.first + options.cases and time.monotonic() < until:
             made = Maker(number)
             results = pair.run(made.calls, made.data)
@@ -479,6 +479,8 @@ def main():
                 if not options.all:
                     break
             number += 1
+            if (number - options.first) % 10_000 == 0:
+                print(f"{number - options.first} cases, {len(new)} new differences so far", flush=True)
         pair.close()
     for row, count in met.most_common():
         print(f"{count:8}  {row}")

@@ -67,7 +67,7 @@ def main(words):
         root = pathlib.Path(scratch) / "tree"
         reference = words == ["--wasmtime"]
         trees.make(root, TREE)
-        host = wasmtime_host(root) if reference else our_host(words[0], root)
+        host = wasmtime_host(root) if reference else our_host(pathlib.Path(words[0]).resolve(), root)
         for case, answer in answers(host, root):
             expected = case.wasmtime if reference else case.expected()
             if answer != expected:

@@ -121,5 +121,5 @@ class RunModule(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    RUN_MODULE = sys.argv.pop(1)
+    RUN_MODULE = pathlib.Path(sys.argv.pop(1)).resolve()
     unittest.main()
