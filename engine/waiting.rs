@@ -1,10 +1,7 @@
 //! Host functions that may wait, by values as they lie in registers: the C API's own way (wasmtime_linker_define_async_func) makes a
 //! list of tagged values of each call, and lists of them back.
 
-use std::future::Future;
 use std::os::raw::{c_char, c_int, c_void};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use wasmtime::Caller;
 use wasmtime_c_api::{wasmtime_caller_t, wasmtime_linker_t, WasmtimeStoreData};
@@ -31,58 +28,26 @@ unsafe impl Sync for Import {}
 
 const MOST_PARAMS: usize = 9; // of path_open
 
-struct Call<'a> {
-    caller: Caller<'a, WasmtimeStoreData>,
+/// Asks until it is done, and stands still on its fiber between two askings. Most calls are over at once: then nothing is made for
+/// them, as an async function would make a future of each.
+fn answer(
+    mut caller: Caller<'_, WasmtimeStoreData>,
     import: Import,
-    params: [u64; MOST_PARAMS],
-    asked: bool, // and told to wait, before the first poll
-}
-
-impl Call<'_> {
-    fn ask(&mut self) -> Poll<wasmtime::Result<i32>> {
-        let caller: *mut Caller<'_, WasmtimeStoreData> = &mut self.caller;
+    params: &[u64; MOST_PARAMS],
+) -> wasmtime::Result<i32> {
+    loop {
         let mut result = 0;
-        match (self.import.callback)(
-            self.import.env,
-            caller as *mut wasmtime_caller_t,
-            self.params.as_ptr(),
+        let guest: *mut Caller<'_, WasmtimeStoreData> = &mut caller;
+        match (import.callback)(
+            import.env,
+            guest as *mut wasmtime_caller_t,
+            params.as_ptr(),
             &mut result,
         ) {
-            DONE => Poll::Ready(Ok(result)),
-            WAITS => Poll::Pending,
-            _ => Poll::Ready(Err(wasmtime::Error::msg("ended by the host"))),
+            DONE => return Ok(result),
+            WAITS => caller.stand_still()?, // patches/wasmtime.patch
+            _ => return Err(wasmtime::Error::msg("ended by the host")),
         }
-    }
-}
-
-impl Future for Call<'_> {
-    type Output = wasmtime::Result<i32>;
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = self.get_mut();
-        if std::mem::take(&mut call.asked) {
-            return Poll::Pending;
-        }
-        call.ask()
-    }
-}
-
-type Answer<'a> = Box<dyn Future<Output = wasmtime::Result<i32>> + Send + 'a>;
-
-/// Most calls are over at once; only one that waits keeps its state.
-fn answer<'a>(
-    caller: Caller<'a, WasmtimeStoreData>,
-    import: Import,
-    params: [u64; MOST_PARAMS],
-) -> Answer<'a> {
-    let mut call = Call {
-        caller,
-        import,
-        params,
-        asked: true,
-    };
-    match call.ask() {
-        Poll::Ready(result) => Box::new(std::future::ready(result)),
-        Poll::Pending => Box::new(call),
     }
 }
 
@@ -104,14 +69,14 @@ impl Raw for i64 {
 macro_rules! define {
     ($linker:expr, $module:expr, $name:expr, $import:expr, $wanted:expr, $($signature:literal: $($param:ident $type:ty),*;)*) => {
         match $wanted {
-            $($signature => $linker.func_wrap_async(
+            $($signature => $linker.func_wrap(
                 $module,
                 $name,
-                move |caller: Caller<'_, WasmtimeStoreData>, ($($param,)*): ($($type,)*)| {
+                move |caller: Caller<'_, WasmtimeStoreData> $(, $param: $type)*| -> wasmtime::Result<i32> {
                     let mut params = [0; MOST_PARAMS];
                     let given: &[u64] = &[$($param.raw()),*];
                     params[..given.len()].copy_from_slice(given);
-                    answer(caller, $import, params)
+                    answer(caller, $import, &params)
                 },
             ).map(|_| ()),)*
             _ => Err(wasmtime::Error::msg("no import that waits has this signature: add it to engine/waiting.rs")),

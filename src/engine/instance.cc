@@ -90,7 +90,6 @@ Instance::Instance(const Engine& engine, std::shared_ptr<const LinkedModule> mod
   r.context = wasmtime_store_context(r.store);
   subako_store_limits(r.store, &r.limits);
   wasmtime_store_epoch_deadline_callback(r.store, on_epoch, &r.state, nullptr);
-  wasmtime_context_set_epoch_deadline(r.context, 1);
   r.future = wasmtime_instance_pre_instantiate_async(r.module->get(), r.context, &r.instance, &r.trap, &r.error);
 }
 
@@ -98,6 +97,8 @@ Instance::~Instance() = default;
 
 Instance::State Instance::resume() {
   Running& r = *running_;
+  // Ticks of the turns of others don't count: else who has waited would give back its turn at once.
+  wasmtime_context_set_epoch_deadline(r.context, 1);
   while (!r.finish) {
     r.state.waits = nullptr;
     r.state.turn_began = r.state.ticks->load(std::memory_order_relaxed);

@@ -226,6 +226,17 @@ TEST_F(InstanceTest, a_guest_that_computes_yields_at_a_tick_and_ends_when_interr
   EXPECT_FALSE(interrupted->backtrace.empty());
 }
 
+TEST_F(InstanceTest, ticks_while_others_have_their_turns_take_none_of_its_own) {
+  auto fresh = start("(loop $l (br_if $l (i32.const 0)))");
+  for (int i = 0; i < 5; ++i) engine_->tick();
+  EXPECT_EQ(resume(*fresh), Instance::State::kFinished);
+  auto waits = start("(drop (call $wait (i64.const 0))) (loop $l (br_if $l (i32.const 0)))");
+  host_.waits_left = 1;
+  ASSERT_EQ(resume(*waits), Instance::State::kWaiting);
+  for (int i = 0; i < 5; ++i) engine_->tick();
+  EXPECT_EQ(resume(*waits), Instance::State::kFinished);
+}
+
 constexpr std::string_view kLargeMemory = R"((memory (export "memory") 4096))";  // 256 MiB
 
 TEST_F(InstanceTest, one_instruction_over_much_memory_yields_and_ends_when_interrupted) {  // spec: L1, C12
