@@ -32,9 +32,9 @@ struct HeldClock final : Clock {
 
 // Does a guest's tasks when it is told to, so that each is waited for.
 struct Tasks final : wasi::Blocking {
-  std::vector<std::shared_ptr<wasi::Task>> held;
+  std::vector<std::shared_ptr<wasi::BlockingTask>> held;
 
-  void start(std::shared_ptr<wasi::Task> task) override { held.push_back(std::move(task)); }
+  void hand_over(std::shared_ptr<wasi::BlockingTask> task) override { held.push_back(std::move(task)); }
   void run() {
     for (const auto& task : std::exchange(held, {})) task->run();
   }

@@ -80,7 +80,7 @@ Outcome<void> check_new_name(const Place& place) {
 Removed hold(const Place& place) {
   struct stat found{};
   if (::fstatat(place.directory(), place.name(), &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (found.st_nlink != 1 || !frees_slowly(found)) return {};
+  if (found.st_nlink != 1 || !frees_slowly(freed_bytes(found))) return {};
   return Fd(::openat(place.directory(), place.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
 }
 
@@ -94,21 +94,10 @@ Outcome<Fd> handle(const Tree& tree, std::string_view path, LastLink last) {
 bool frees_slowly(uint64_t bytes) { return bytes > limits::kFreedAtOnceBytes; }
 
 // A file with holes takes up less than its size says, and more where it is read: the holes' pages are cached.
-bool frees_slowly(const struct stat& file) {
+uint64_t freed_bytes(const struct stat& file) {
   constexpr uint64_t kBlock = 512;  // st_blocks' unit
-  return S_ISREG(file.st_mode) &&
-         frees_slowly(std::max(static_cast<uint64_t>(file.st_size), static_cast<uint64_t>(file.st_blocks) * kBlock));
-}
-
-Outcome<Fd> duplicate(int fd) {
-  Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!copy.valid()) return kernel_says();
-  return copy;
-}
-
-Outcome<Tree> Tree::again() const {
-  TRY(Fd copy, duplicate(fd()));
-  return Tree(std::move(copy));
+  if (!S_ISREG(file.st_mode)) return 0;
+  return std::max(static_cast<uint64_t>(file.st_size), static_cast<uint64_t>(file.st_blocks) * kBlock);
 }
 
 Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode) {
@@ -138,7 +127,7 @@ Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) cons
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return kernel_says();
   if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return refused(std::errc::not_supported);
-  return Opened{std::move(file), S_ISDIR(found.st_mode)};
+  return Opened{std::move(file), S_ISDIR(found.st_mode), static_cast<uint64_t>(found.st_size)};
 }
 
 // One name needs no handle, but where it is a link to be followed: less than half of the time.

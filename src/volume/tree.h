@@ -32,6 +32,7 @@ using Outcome = std::expected<T, std::errc>;
 struct Opened {
   Fd fd;
   bool directory = false;
+  uint64_t size = 0;  // as it was opened
 };
 
 enum class LastLink : bool { kStay = false, kFollow = true };
@@ -41,8 +42,8 @@ enum class LastLink : bool { kStay = false, kFollow = true };
 // where there is little to free.
 using Removed = Fd;
 
-// Would freeing all of it, or `bytes` of it, take long?
-[[nodiscard]] bool frees_slowly(const struct stat& file);
+// What is freed with a file, in memory or on the disk, and whether freeing so much takes long.
+[[nodiscard]] uint64_t freed_bytes(const struct stat& file);
 [[nodiscard]] bool frees_slowly(uint64_t bytes);
 
 // Files and directories of a Volume belong to one session: nobody else on the host has business with them.
@@ -53,8 +54,6 @@ class Tree {
  public:
   // `directory` may be an O_PATH descriptor.
   explicit Tree(Fd directory) : directory_(std::move(directory)) {}
-  // The same directory by a descriptor of its own, for who outlives this one.
-  [[nodiscard]] Outcome<Tree> again() const;
 
   [[nodiscard]] int fd() const { return directory_.get(); }
 
@@ -84,9 +83,6 @@ class Tree {
  private:
   Fd directory_;
 };
-
-// The descriptor's own copy.
-[[nodiscard]] Outcome<Fd> duplicate(int fd);
 
 // openat2 beneath `directory`. `mode` only where `flags` create.
 [[nodiscard]] Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode);

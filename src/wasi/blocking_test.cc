@@ -154,9 +154,46 @@ TEST_F(BlockingWork, a_write_to_a_file_opened_for_synchronised_ones_waits_for_th
   }
 }
 
+TEST_F(BlockingWork, a_truncation_is_done_in_steps_and_never_makes_a_file_longer) {
+  big("tmp/big");
+  std::filesystem::resize_file(disk.at("tmp/big"), 3 * limits::kFreedAtOnceBytes + 5);
+  const uint64_t fd = opened("big", kReadWrite);
+  ASSERT_EQ(call("fd_filestat_set_size", {fd, 1000}), "WAIT");
+  std::filesystem::resize_file(disk.at("tmp/big"), 10);  // somebody else's doing
+  blocking.run();
+  EXPECT_EQ(call("fd_filestat_set_size", {fd, 1000}), "SUCCESS");
+  EXPECT_EQ(disk.stat("tmp/big").st_size, 10);
+  EXPECT_EQ(host.budget().written(), 0U);
+}
+
+TEST_F(BlockingWork, emptying_is_of_the_file_that_was_opened) {
+  big("tmp/big");
+  ASSERT_EQ(open("big", kReadWrite, kTrunc), "WAIT");
+  std::filesystem::rename(disk.at("tmp/small"), disk.at("tmp/big"));
+  blocking.run();
+  ASSERT_EQ(open("big", kReadWrite, kTrunc), "SUCCESS");
+  EXPECT_EQ(disk.text("tmp/big"), "hello");
+  EXPECT_EQ(read(get<uint32_t>(100)), "");
+}
+
+TEST_F(BlockingWork, writes_nothing_into_memory_before_it_is_done) {  // spec: F2
+  constexpr uint64_t kSync = 16;
+  const uint64_t fd = opened("small", kReadWrite, 0, kTmp, kSync);
+  std::memcpy(&memory.at(20000), "abc", 3);
+  iovec(200, 20000, 3);
+  iovec(208, 0xffffff00, 0);  // empty, and anywhere
+  // The count goes over the second length: told too early, it would make a wild list of it.
+  ASSERT_EQ(call("fd_write", {fd, 200, 2, 212}), "WAIT");
+  EXPECT_EQ(get<uint32_t>(212), 0U);
+  blocking.run();
+  EXPECT_EQ(call("fd_write", {fd, 200, 2, 212}), "SUCCESS");
+  EXPECT_EQ(get<uint32_t>(212), 3U);
+  EXPECT_EQ(disk.text("tmp/small"), "abclo");
+}
+
 TEST_F(BlockingWork, a_task_that_fails_is_the_guests_errno) {
   const uint64_t fd = opened("small");
-  ASSERT_EQ(shown(abi::Returned<Reply>::answer(host.work([] { return std::errc::no_space_on_device; }))), "WAIT");
+  host.begin_work([](const auto&) { return std::errc::no_space_on_device; });
   EXPECT_EQ(call("fd_sync", {fd}), "WAIT");
   blocking.run();
   EXPECT_EQ(call("fd_sync", {fd}), "NOSPC");
@@ -183,11 +220,35 @@ TEST_F(BlockingWork, a_guest_that_ends_leaves_its_files_to_be_freed_and_its_work
     std::filesystem::remove(disk.at("tmp/big"));
     ASSERT_EQ(ask("fd_filestat_set_size", {5, 0}), "WAIT");
   }
-  EXPECT_EQ(tasks.held.size(), 2U);
-  EXPECT_EQ(volume::open_descriptors(), before + 2) << "the removed file, and the copy of the one to be cut";
+  EXPECT_EQ(tasks.held.size(), 2U) << "the one it waited for, and what is to be closed";
+  EXPECT_EQ(volume::open_descriptors(), before + 2);
   tasks.run();
   EXPECT_EQ(volume::open_descriptors(), before);
   EXPECT_NE(disk.stat("tmp/cut").st_size, 0) << "nobody waited for it any more";
+}
+
+TEST_F(BlockingWork, many_small_files_without_a_name_are_slow_to_free_together) {
+  StringStdio io;
+  HeldTasks tasks;
+  tasks.hold = true;
+  const long before = volume::open_descriptors();
+  {
+    Host other({.preopens = {{"/volume/tmp", true}}}, clock, io, tasks);
+    other.bind(0, disk.open("tmp"));
+    for (int i = 0; i < 5; ++i) {
+      disk.file("tmp/one");
+      std::filesystem::resize_file(disk.at("tmp/one"), limits::kMiB);
+      path("one");
+      const auto opened = abi::find(imports(), "path_open")
+                              ->call(&other, abi::GuestMemory(memory), std::vector<uint64_t>{3, 0, 1000, 3, 0, kReadWrite, 0, 0, 100});
+      ASSERT_EQ(shown(opened), "SUCCESS");
+      std::filesystem::remove(disk.at("tmp/one"));
+    }
+  }
+  ASSERT_EQ(tasks.held.size(), 1U);
+  EXPECT_EQ(volume::open_descriptors(), before + 5);
+  tasks.run();
+  EXPECT_EQ(volume::open_descriptors(), before);
 }
 
 }  // namespace

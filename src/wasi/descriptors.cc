@@ -37,21 +37,28 @@ Try<std::optional<Descriptor>> Descriptors::renumber(FdNumber from, FdNumber to)
   return taken;
 }
 
-std::vector<volume::Removed> Descriptors::take_removed() {
-  std::vector<volume::Removed> all;
+namespace {
+
+// What closing it frees, if nobody else has it open.
+uint64_t freed_by_closing(const File& file) {
+  if (!file.root->writable) return 0;  // nobody takes a name away there
+  struct stat now{};
+  return ::fstat(file.fd.get(), &now) == 0 && now.st_nlink == 0 ? volume::freed_bytes(now) : 0;
+}
+
+}  // namespace
+
+bool Descriptors::free_slowly() {
+  uint64_t bytes = 0;
   for (auto& descriptor : table_) {
-    if (!descriptor || descriptor->file() == nullptr) continue;
-    volume::Removed removed = removed_of(std::move(*descriptor));
-    if (removed.valid()) all.push_back(std::move(removed));
+    if (descriptor && descriptor->file() != nullptr) bytes += freed_by_closing(*descriptor->file());
   }
-  return all;
+  return volume::frees_slowly(bytes);
 }
 
 volume::Removed removed_of(Descriptor gone) {
   File* file = gone.file();
-  if (file == nullptr || !file->root->writable) return {};  // nobody takes a name away there
-  struct stat now{};
-  if (::fstat(file->fd.get(), &now) != 0 || now.st_nlink != 0 || !volume::frees_slowly(now)) return {};
+  if (file == nullptr || !volume::frees_slowly(freed_by_closing(*file))) return {};
   return std::move(file->fd);
 }
 

@@ -82,11 +82,11 @@ class Descriptors {
   [[nodiscard]] Try<Descriptor> take(FdNumber fd);
   // Moves `from` to `to`, which must be open and is taken by it; onto itself it does nothing.
   [[nodiscard]] Try<std::optional<Descriptor>> renumber(FdNumber from, FdNumber to);
-  // The open files without a name that are slow to free (volume::Removed).
-  [[nodiscard]] std::vector<volume::Removed> take_removed();
+  // Whether closing all of them takes long, since open files have no name any more.
+  [[nodiscard]] bool free_slowly();
 
  private:
-  const size_t most_;
+  size_t most_;
   std::deque<std::optional<Descriptor>> table_;  // whose elements stay where they are
 };
 

@@ -13,10 +13,6 @@ namespace subako::wasi {
 
 namespace {
 
-std::errc last_error() {
-  return static_cast<std::errc>(errno);
-}
-
 FileType type_of(Descriptor& descriptor) {
   if (descriptor.file() != nullptr) return FileType::kRegular;
   if (descriptor.directory() != nullptr) return FileType::kDirectory;
@@ -29,23 +25,26 @@ Try<const Root*> preopen(Host& host, FdNumber fd) {
   return found->directory()->root;
 }
 
-// Directories too, as on Linux: it makes a new name last.
-Reply sync(Host& host, FdNumber fd, Rights right, int (*call)(int)) {
-  if (host.at_work()) return host.finish_work();
+// The kernel's descriptor to be synced, or -1: a virtual directory. Directories too, as on Linux: it makes a new name last.
+Try<int> to_be_synced(Host& host, FdNumber fd, Rights right) {
   TRY(Descriptor * found, host.descriptor(fd, Rights::kNone));
   if (found->stream() != nullptr) return refuse(Errno::kBadf);
   TRY(found, host.descriptor(fd, right));
-  int kernel_fd = -1;
-  if (File* file = found->file()) {
-    kernel_fd = file->fd.get();
-  } else {
-    Directory& directory = *found->directory();
-    if (directory.is_virtual()) return {};
-    TRY(const Listing* listing, listing_of(host, directory));
-    kernel_fd = listing->fd;
+  if (const File* file = found->file()) return file->fd.get();
+  Directory& directory = *found->directory();
+  if (directory.is_virtual()) return -1;
+  TRY(const Listing* listing, listing_of(host, directory));
+  return listing->fd;
+}
+
+Reply sync(Host& host, FdNumber fd, Rights right, int (*call)(int)) {
+  if (!host.at_work()) {
+    TRY(const int file, to_be_synced(host, fd, right));
+    if (file < 0) return {};
+    host.begin_work([file, call](const auto&) { return call(file) == 0 ? std::errc{} : last_error(); });
   }
-  TRY(Fd file, volume::duplicate(kernel_fd));
-  return host.work([file = std::move(file), call] { return call(file.get()) == 0 ? std::errc{} : last_error(); });
+  TRY_VOID(host.finish_work());
+  return {};
 }
 
 }  // namespace
@@ -62,16 +61,22 @@ Reply fd_allocate(Host& host, FdNumber fd, uint64_t, uint64_t) {  // spec: F3
 }
 
 Reply fd_close(Host& host, FdNumber fd) {
-  if (host.at_work()) return host.finish_work();
-  TRY(Descriptor gone, host.descriptors().take(fd));
-  return host.free(removed_of(std::move(gone)));
+  if (!host.at_work()) {
+    TRY(Descriptor gone, host.descriptors().take(fd));
+    return host.free(removed_of(std::move(gone)));
+  }
+  TRY_VOID(host.finish_work());
+  return {};
 }
 
 Reply fd_renumber(Host& host, FdNumber from, FdNumber to) {
-  if (host.at_work()) return host.finish_work();
-  TRY(std::optional<Descriptor> gone, host.descriptors().renumber(from, to));
-  if (!gone) return {};
-  return host.free(removed_of(*std::move(gone)));
+  if (!host.at_work()) {
+    TRY(std::optional<Descriptor> gone, host.descriptors().renumber(from, to));
+    if (!gone) return {};
+    return host.free(removed_of(*std::move(gone)));
+  }
+  TRY_VOID(host.finish_work());
+  return {};
 }
 
 Reply fd_sync(Host& host, FdNumber fd) {

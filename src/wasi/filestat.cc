@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/result.h"
+#include "wasi/cut.h"
 #include "wasi/functions.h"
 #include "wasi/place.h"
 
@@ -34,10 +35,6 @@ Try<timespec> time_of(uint64_t time, bool given, bool now) {
 Try<volume::LastLink> last_link(LookupFlags lookup) {
   if (!has_only(lookup, LookupFlags::kAll)) return refuse(Errno::kInval);
   return has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
-}
-
-std::errc truncate(int fd, uint64_t size) {
-  return ::ftruncate(fd, static_cast<off_t>(size)) == 0 ? std::errc{} : static_cast<std::errc>(errno);
 }
 
 }  // namespace
@@ -101,26 +98,29 @@ Reply fd_filestat_get(Host& host, FdNumber fd, OutPtr<Filestat> stat) {
     kernel_fd = tree->fd();
   }
   struct stat result{};
-  if (::fstat(kernel_fd, &result) != 0) return refuse(static_cast<std::errc>(errno));
+  if (::fstat(kernel_fd, &result) != 0) return refuse(last_error());
   stat.set(filestat_of(result));
   return {};
 }
 
 Reply fd_filestat_set_size(Host& host, FdNumber fd, uint64_t size) {
-  if (host.at_work()) return host.finish_work();
-  TRY(File * file, host.file(fd, Rights::kFdFilestatSetSize));
-  if (!file->root->writable) return refuse(Errno::kPerm);
-  if (size > INT64_MAX) return refuse(Errno::kInval);
-  struct stat now{};
-  if (::fstat(file->fd.get(), &now) != 0) return refuse(static_cast<std::errc>(errno));
-  const auto old_size = static_cast<uint64_t>(now.st_size);
-  if (!host.budget().allows_size(old_size, size)) return refuse(Errno::kDquot);  // spec: F4
-  if (old_size > size && volume::frees_slowly(old_size - size)) {
-    TRY(Fd copy, volume::duplicate(file->fd.get()));
-    return host.work([copy = std::move(copy), size] { return truncate(copy.get(), size); });
+  if (!host.at_work()) {
+    TRY(File * file, host.file(fd, Rights::kFdFilestatSetSize));
+    if (!file->root->writable) return refuse(Errno::kPerm);
+    if (size > INT64_MAX) return refuse(Errno::kInval);
+    const int kernel_fd = file->fd.get();
+    struct stat now{};
+    if (::fstat(kernel_fd, &now) != 0) return refuse(last_error());
+    const auto old_size = static_cast<uint64_t>(now.st_size);
+    if (old_size <= size || !volume::frees_slowly(old_size - size)) {
+      if (!host.budget().allows_size(old_size, size)) return refuse(Errno::kDquot);  // spec: F4
+      if (const std::errc error = set_size(kernel_fd, size); error != std::errc{}) return refuse(error);
+      host.budget().charge_size(old_size, size);
+      return {};
+    }
+    host.begin_work([kernel_fd, size](const auto& wanted) { return cut_in_steps(kernel_fd, size, wanted); });
   }
-  if (const std::errc error = truncate(file->fd.get(), size); error != std::errc{}) return refuse(error);
-  host.budget().charge_size(old_size, size);
+  TRY_VOID(host.finish_work());
   return {};
 }
 
@@ -131,7 +131,7 @@ Reply fd_filestat_set_times(Host& host, FdNumber fd, uint64_t accessed, uint64_t
   TRY(found, host.descriptor(fd, Rights::kFdFilestatSetTimes));
   if (const File* file = found->file()) {
     if (!file->root->writable) return refuse(Errno::kPerm);
-    if (::futimens(file->fd.get(), times.data()) != 0) return refuse(static_cast<std::errc>(errno));
+    if (::futimens(file->fd.get(), times.data()) != 0) return refuse(last_error());
     return {};
   }
   const Directory& directory = *found->directory();

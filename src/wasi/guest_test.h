@@ -52,10 +52,10 @@ struct StringStdio final : Stdio {
 // Does tasks on the spot, or once the test says so.
 struct HeldTasks final : Blocking {
   bool hold = false;
-  std::vector<std::shared_ptr<Task>> held;
+  std::vector<std::shared_ptr<BlockingTask>> held;
   int done = 0;
 
-  void start(std::shared_ptr<Task> task) override {
+  void hand_over(std::shared_ptr<BlockingTask> task) override {
     held.push_back(std::move(task));
     if (!hold) run();
   }

@@ -47,10 +47,10 @@ Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
 }
 
 Host::~Host() {
-  if (task_ != nullptr) task_->abandon();
-  std::vector<Fd> removed = descriptors_.take_removed();
-  if (removed.empty()) return;
-  blocking_.start(std::make_shared<Task>([files = std::move(removed)] { return std::errc{}; }));
+  if (task_ == nullptr && !descriptors_.free_slowly()) return;
+  std::shared_ptr<void> left = std::make_shared<Descriptors>(std::move(descriptors_));
+  if (task_ != nullptr && task_->abandon(left)) return;
+  blocking_.hand_over(std::make_shared<BlockingTask>([left = std::move(left)](const auto&) { return std::errc{}; }));
 }
 
 void Host::bind(size_t preopen, Fd directory) {
@@ -74,22 +74,25 @@ Try<File*> Host::file(FdNumber fd, Rights rights, Errno stream) {
   return found->file();
 }
 
-Reply Host::work(std::move_only_function<std::errc()> work) {
-  task_ = std::make_shared<Task>(std::move(work));
-  blocking_.start(task_);
-  return finish_work();
+void Host::begin_work(BlockingTask::Work work, const Progress& progress) {
+  task_ = std::make_shared<BlockingTask>(std::move(work));
+  progress_ = progress;
+  blocking_.hand_over(task_);
 }
 
-Reply Host::finish_work() {
-  if (!task_->done()) return refuse(wait({.at = {}, .task = true}));
-  const std::shared_ptr<Task> done = std::move(task_);
+Try<Progress> Host::finish_work() {
+  if (!task_->done()) return refuse(wait({.at = {}, .task = true}, progress_));
+  const std::shared_ptr<BlockingTask> done = std::move(task_);
+  const Progress progress = take_progress();
   if (done->result() != std::errc{}) return refuse(done->result());
-  return {};
+  return progress;
 }
 
 Reply Host::free(volume::Removed file) {
   if (!file.valid()) return {};
-  return work([file = std::move(file)] { return std::errc{}; });
+  begin_work([file = std::move(file)](const auto&) { return std::errc{}; });
+  TRY_VOID(finish_work());
+  return {};
 }
 
 Refused Host::wait(const Wake& wake, const Progress& progress) {

@@ -61,7 +61,7 @@ struct Preopen {
 
 // What a function that waits remembers for its next turn.
 struct Progress {
-  uint64_t done = 0;    // bytes
+  uint64_t done = 0;    // bytes; of path_open the number it has given
   uint64_t cookie = 0;  // of fd_readdir
   bool begun = false;
   Nanoseconds began_monotonic = 0;  // of poll_oneoff
@@ -80,7 +80,7 @@ struct World {
 class Host {
  public:
   Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking);
-  // A removed file that is still open is freed elsewhere, too.
+  // Removed files that are still open are freed elsewhere, too.
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -109,13 +109,17 @@ class Host {
 
   // Remembers what a function waits for and where it is: `return refuse(host.wait(...))`.
   [[nodiscard]] Refused wait(const Wake& wake, const Progress& progress = {});
-  // For work that stands still in the kernel. A function that asks for it begins with `if (host.at_work()) return
-  // host.finish_work()`, since it is called again until the work is done, and must not do twice what it did before.
+  // Work that stands still in the kernel. The function is called again until it is done, must not do twice what it did before,
+  // and writes nothing into the guest's memory before it is: there it may write over its own arguments.
+  //   if (!host.at_work()) { ...; host.begin_work(...); }
+  //   TRY(const Progress progress, host.finish_work());
   [[nodiscard]] bool at_work() const { return task_ != nullptr; }
-  [[nodiscard]] Reply work(std::move_only_function<std::errc()> work);
-  [[nodiscard]] Reply finish_work();
+  void begin_work(BlockingTask::Work work, const Progress& progress = {});
+  [[nodiscard]] Try<Progress> finish_work();
   // Waits until what the file took up is freed; at once where it is invalid.
   [[nodiscard]] Reply free(volume::Removed file);
+  // Where the function is that waits.
+  [[nodiscard]] const Progress& progress() const { return progress_; }
   // Where the function was when it waited; forgotten by this, so that a call that is complete leaves nothing
   // behind.
   [[nodiscard]] Progress take_progress() { return std::exchange(progress_, {}); }
@@ -131,7 +135,7 @@ class Host {
   volume::WriteBudget budget_;
   Wake wake_;
   Progress progress_;
-  std::shared_ptr<Task> task_;  // shared with the thread that does it
+  std::shared_ptr<BlockingTask> task_;  // shared with the thread that does it
 };
 
 }  // namespace subako::wasi

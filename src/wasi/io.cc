@@ -33,10 +33,6 @@ Gathered gather(const Iovecs& iovecs, uint64_t most) {
   return all;
 }
 
-std::errc last_error() {
-  return static_cast<std::errc>(errno);
-}
-
 Try<uint64_t> size_of(const File& file) {
   struct stat now{};
   if (::fstat(file.fd.get(), &now) != 0) return refuse(last_error());
@@ -72,15 +68,22 @@ Try<Written> write_at(Host& host, const File& file, FdFlags flags, const Iovecs&
   return Written{static_cast<uint32_t>(count), offset + static_cast<uint64_t>(count)};
 }
 
-// What a file that was opened so promises of each write: that it has reached the disk.
-Reply synchronise(Host& host, const File& file, FdFlags flags) {
-  constexpr FdFlags kWithTimes = FdFlags::kSync | FdFlags::kRsync;
-  const bool all = (flags & kWithTimes) != FdFlags::kNone;
-  if (!all && !has(flags, FdFlags::kDsync)) return {};
-  TRY(Fd copy, volume::duplicate(file.fd.get()));
-  return host.work([copy = std::move(copy), all] {
-    return (all ? ::fsync(copy.get()) : ::fdatasync(copy.get())) == 0 ? std::errc{} : last_error();
-  });
+// A file that was opened so promises of each write that it has reached the disk.
+bool is_synchronised(FdFlags flags) {
+  return (flags & (FdFlags::kDsync | FdFlags::kSync | FdFlags::kRsync)) != FdFlags::kNone;
+}
+
+void begin_sync(Host& host, const File& file, FdFlags flags, uint32_t written) {
+  const auto call = (flags & (FdFlags::kSync | FdFlags::kRsync)) != FdFlags::kNone ? ::fsync : ::fdatasync;
+  host.begin_work([fd = file.fd.get(), call](const auto&) { return call(fd) == 0 ? std::errc{} : last_error(); },
+                  {.done = written});
+}
+
+// A synchronised write whose bytes are written: its count is told when they have reached the disk.
+Reply finish_sync(Host& host, const OutPtr<uint32_t>& count) {
+  TRY(const Progress written, host.finish_work());
+  count.set(static_cast<uint32_t>(written.done));
+  return {};
 }
 
 Try<uint32_t> read_stdin(Host& host, FdFlags flags, const Iovecs& to) {
@@ -132,7 +135,7 @@ Reply fd_read(Host& host, FdNumber fd, Iovecs to, OutPtr<uint32_t> count) {
 }
 
 Reply fd_write(Host& host, FdNumber fd, Iovecs from, OutPtr<uint32_t> count) {
-  if (host.at_work()) return host.finish_work();  // it is written, and the count is told
+  if (host.at_work()) return finish_sync(host, count);
   TRY(Descriptor * found, host.descriptor(fd, Rights::kFdWrite));
   if (const Stream* stream = found->stream()) {
     TRY(const uint32_t written, write_output(host, *stream, from));
@@ -140,11 +143,15 @@ Reply fd_write(Host& host, FdNumber fd, Iovecs from, OutPtr<uint32_t> count) {
     return {};
   }
   TRY(File * file, host.file(fd, Rights::kFdWrite));
-  TRY(const Written written, write_at(host, *file, found->flags, from, file->offset));
-  count.set(written.count);
-  if (written.count == 0) return {};
-  file->offset = written.end;
-  return synchronise(host, *file, found->flags);
+  const FdFlags flags = found->flags;
+  TRY(const Written written, write_at(host, *file, flags, from, file->offset));
+  if (written.count > 0) file->offset = written.end;
+  if (written.count == 0 || !is_synchronised(flags)) {
+    count.set(written.count);
+    return {};
+  }
+  begin_sync(host, *file, flags, written.count);
+  return finish_sync(host, count);
 }
 
 Reply fd_pread(Host& host, FdNumber fd, Iovecs to, uint64_t offset, OutPtr<uint32_t> count) {
@@ -155,13 +162,16 @@ Reply fd_pread(Host& host, FdNumber fd, Iovecs to, uint64_t offset, OutPtr<uint3
 }
 
 Reply fd_pwrite(Host& host, FdNumber fd, Iovecs from, uint64_t offset, OutPtr<uint32_t> count) {
-  if (host.at_work()) return host.finish_work();
+  if (host.at_work()) return finish_sync(host, count);
   TRY(File * file, host.file(fd, Rights::kFdWrite, Errno::kSpipe));
   const FdFlags flags = host.descriptors().find(fd)->flags;
   TRY(const Written written, write_at(host, *file, flags, from, offset));
-  count.set(written.count);
-  if (written.count == 0) return {};
-  return synchronise(host, *file, flags);
+  if (written.count == 0 || !is_synchronised(flags)) {
+    count.set(written.count);
+    return {};
+  }
+  begin_sync(host, *file, flags, written.count);
+  return finish_sync(host, count);
 }
 
 Reply fd_seek(Host& host, FdNumber fd, int64_t delta, Whence whence, OutPtr<uint64_t> offset) {

@@ -18,10 +18,6 @@ namespace subako::wasi {
 
 namespace {
 
-std::errc last_error() {
-  return static_cast<std::errc>(errno);
-}
-
 struct Entry {
   uint64_t inode = 0;
   uint64_t next = 0;

@@ -19,10 +19,13 @@ Reply path_remove_directory(Host& host, FdNumber fd, GuestPath path) {
 }
 
 Reply path_unlink_file(Host& host, FdNumber fd, GuestPath path) {
-  if (host.at_work()) return host.finish_work();  // the name is gone already
-  TRY(const Place place, find_place(host, fd, path.text, Rights::kPathUnlinkFile, Change::kYes));
-  TRY(volume::Removed removed, place.tree->unlink(place.path));
-  return host.free(std::move(removed));
+  if (!host.at_work()) {
+    TRY(const Place place, find_place(host, fd, path.text, Rights::kPathUnlinkFile, Change::kYes));
+    TRY(volume::Removed removed, place.tree->unlink(place.path));
+    return host.free(std::move(removed));
+  }
+  TRY_VOID(host.finish_work());
+  return {};
 }
 
 Reply path_symlink(Host& host, GuestPath target, FdNumber fd, GuestPath path) {
@@ -43,7 +46,10 @@ Reply path_readlink(Host& host, FdNumber fd, GuestPath path, GuestBuffer to, Out
 // Both ends count as changed: a name of a read-only tree neither moves away nor becomes writable by another
 // name.
 Reply path_rename(Host& host, FdNumber fd, GuestPath path, FdNumber new_fd, GuestPath new_path) {
-  if (host.at_work()) return host.finish_work();  // it is done, and a file that stood in its place is being freed
+  if (host.at_work()) {  // it is done, and a file that stood in its place is being freed
+    TRY_VOID(host.finish_work());
+    return {};
+  }
   TRY(const Place from, find_place(host, fd, path.text, Rights::kPathRenameSource, Change::kYes));
   TRY(const Place to, find_place(host, new_fd, new_path.text, Rights::kPathRenameTarget, Change::kYes));
   TRY(volume::Removed removed, from.tree->rename(from.path, *to.tree, to.path));

@@ -1,8 +1,7 @@
 #include <fcntl.h>
 
-#include <string>
-
 #include "base/result.h"
+#include "wasi/cut.h"
 #include "wasi/functions.h"
 #include "wasi/place.h"
 
@@ -13,13 +12,15 @@ namespace {
 int kernel_flags(OpenFlags open, Rights base, FdFlags flags) {
   const bool reads = has(base, Rights::kFdRead);
   const bool writes = has(base, Rights::kFdWrite);
-  int all = writes ? (reads ? O_RDWR : O_WRONLY) : O_RDONLY;
+  // Emptied by us and not by O_TRUNC, as that takes long for a big file: for that the file must be open for writing. What the guest
+  // may do with it is its descriptor's rights.
+  const bool empties = has(open, OpenFlags::kTrunc);
+  int all = writes ? (reads ? O_RDWR : O_WRONLY) : (empties ? O_RDWR : O_RDONLY);
   if (has(open, OpenFlags::kCreat)) {
     all |= O_CREAT;
     if (has(open, OpenFlags::kExcl)) all |= O_EXCL;  // without CREAT it says nothing
   }
   if (has(open, OpenFlags::kDirectory)) all |= O_DIRECTORY;
-  if (has(open, OpenFlags::kTrunc)) all |= O_TRUNC;
   if (has(flags, FdFlags::kAppend)) all |= O_APPEND;
   return all;  // how writes are synchronised is io.cc's: it lets others run meanwhile
 }
@@ -31,19 +32,6 @@ Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags fla
   }
   if (has(open, OpenFlags::kDirectory) && open != OpenFlags::kDirectory) return refuse(Errno::kInval);
   return {};
-}
-
-// A big file is emptied by a thread of its own first, so that the open finds nothing more to do.
-Reply empty_big_file(Host& host, const Place& place, OpenFlags open, volume::LastLink last) {
-  if (host.at_work()) return host.finish_work();
-  if (!has(open, OpenFlags::kTrunc) || (has(open, OpenFlags::kCreat) && has(open, OpenFlags::kExcl))) return {};
-  const auto found = place.tree->stat(place.path, last);
-  if (!found || !volume::frees_slowly(*found)) return {};  // what is wrong, the open tells
-  TRY(volume::Tree tree, place.tree->again());
-  return host.work([tree = std::move(tree), path = std::string(place.path), last] {
-    const auto opened = tree.open(path, O_WRONLY | O_TRUNC, last);
-    return opened ? std::errc{} : opened.error();
-  });
 }
 
 Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked, FdFlags flags) {
@@ -60,10 +48,28 @@ Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked
           .flags = flags};
 }
 
+// The file has its number already, which is what it answers when it is empty.
+void begin_emptying(Host& host, FdNumber number) {
+  const int file = host.descriptors().find(number)->file()->fd.get();
+  host.begin_work([file](const auto& wanted) { return cut_in_steps(file, 0, wanted); },
+                  {.done = static_cast<uint64_t>(number)});
+}
+
+Reply finish_emptying(Host& host, const OutPtr<FdNumber>& opened) {
+  const auto number = static_cast<FdNumber>(host.progress().done);
+  if (auto emptied = host.finish_work(); !emptied) {
+    if (!host.at_work()) (void)host.descriptors().take(number);
+    return std::unexpected(std::move(emptied).error());
+  }
+  opened.set(number);
+  return {};
+}
+
 }  // namespace
 
 Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, OpenFlags open, Rights base,
                 Rights inheriting, FdFlags flags, OutPtr<FdNumber> opened) {
+  if (host.at_work()) return finish_emptying(host, opened);
   TRY_VOID(check_flags(lookup, open, base | inheriting, flags));
   const Rights asked = base & (Rights::kFdRead | Rights::kFdWrite);
   Rights needed = Rights::kPathOpen;
@@ -84,9 +90,17 @@ Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, Ope
   } else {
     const auto last =
         has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
-    TRY_VOID(empty_big_file(host, place, open, last));
     TRY(auto file, place.tree->open(place.path, kernel_flags(open, base, flags), last));
+    const bool empties = has(open, OpenFlags::kTrunc);
+    const bool slowly = empties && volume::frees_slowly(file.size);
+    if (empties && !slowly) {
+      if (const std::errc error = set_size(file.fd.get(), 0); error != std::errc{}) return refuse(error);
+    }
     host.descriptors().put(number, descriptor_of(std::move(file), place, asked, flags));
+    if (slowly) {
+      begin_emptying(host, number);
+      return finish_emptying(host, opened);
+    }
   }
   opened.set(number);
   return {};

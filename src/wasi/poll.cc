@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <limits>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/result.h"
@@ -32,7 +33,7 @@ Try<Nanoseconds> deadline_of(const Subscription& clock, const Progress& began) {
 
 Try<uint64_t> bytes_to_read(const File& file) {
   struct stat now{};
-  if (::fstat(file.fd.get(), &now) != 0) return refuse(static_cast<std::errc>(errno));
+  if (::fstat(file.fd.get(), &now) != 0) return refuse(last_error());
   const auto size = static_cast<uint64_t>(now.st_size);
   return size > file.offset ? size - file.offset : 0;
 }
@@ -74,21 +75,17 @@ Try<std::optional<Event>> event_of(Host& host, const Subscription& one, const Pr
 }
 
 struct Round {
-  uint32_t happened = 0;
+  std::vector<Event> happened;
   Wake wake;
 };
 
-// Twice through, as a call that fails writes no event.
-Try<Round> look(Host& host, const GuestArray<Subscription>& subscriptions, const GuestArray<Event>& events,
-                const Progress& began) {
+// The events are written when all is known: a call that fails writes none, and they may lie over the subscriptions.
+Try<Round> look(Host& host, const GuestArray<Subscription>& subscriptions, const Progress& began) {
   const Nanoseconds now = host.clock().monotonic();
   Round round;
   for (size_t i = 0; i < subscriptions.size(); ++i) {
-    TRY_VOID(event_of(host, subscriptions.get(i), began, now, round.wake));
-  }
-  for (size_t i = 0; i < subscriptions.size(); ++i) {
     TRY(const auto event, event_of(host, subscriptions.get(i), began, now, round.wake));
-    if (event) events.set(round.happened++, *event);
+    if (event) round.happened.push_back(*event);
   }
   return round;
 }
@@ -107,9 +104,10 @@ Reply poll_oneoff(Host& host, GuestMemory memory, uint32_t subscriptions, uint32
     progress.began_monotonic = host.clock().monotonic();
     progress.began_realtime = host.clock().realtime();
   }
-  TRY(const Round round, look(host, in, out, progress));
-  if (round.happened == 0) return refuse(host.wait(round.wake, progress));
-  happened.set(round.happened);
+  TRY(const Round round, look(host, in, progress));
+  if (round.happened.empty()) return refuse(host.wait(round.wake, progress));
+  for (size_t i = 0; i < round.happened.size(); ++i) out.set(i, round.happened[i]);
+  happened.set(static_cast<uint32_t>(round.happened.size()));
   return {};
 }
 

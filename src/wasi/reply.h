@@ -3,6 +3,7 @@
 // turns the kernel's error of a volume::Tree and a bad pointer into one.
 #pragma once
 
+#include <cerrno>
 #include <expected>
 #include <system_error>
 #include <utility>
@@ -35,6 +36,9 @@ class Refused {
 template <class T>
 using Try = std::expected<T, Refused>;
 using Reply = Try<void>;
+
+// What the last call of the kernel failed with.
+[[nodiscard]] inline std::errc last_error() { return static_cast<std::errc>(errno); }
 
 [[nodiscard]] inline std::unexpected<Refused> refuse(Refused why) {
   return std::unexpected(std::move(why));

@@ -19,13 +19,16 @@ BlockingThreads::~BlockingThreads() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
-    for (const Job& job : queue_) job.task->abandon();
+    for (const Job& job : queue_) {
+      std::shared_ptr<void> nothing;
+      (void)job.task->abandon(nothing);
+    }
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void BlockingThreads::start(uint64_t run, std::shared_ptr<wasi::Task> task) {
+void BlockingThreads::hand_over(uint64_t run, std::shared_ptr<wasi::BlockingTask> task) {
   {
     const std::lock_guard lock(mutex_);
     if (idle_ <= queue_.size() && threads_.size() < most_) add_thread();

@@ -27,7 +27,7 @@ class BlockingThreads {
   BlockingThreads& operator=(const BlockingThreads&) = delete;
 
   // `run`: who gets another turn when it is done. Where not even one thread can be started it is done on the spot.
-  void start(uint64_t run, std::shared_ptr<wasi::Task> task);
+  void hand_over(uint64_t run, std::shared_ptr<wasi::BlockingTask> task);
 
   [[nodiscard]] int readable() const { return done_signal_.get(); }  // poll(2) it: something is done
   // The runs whose tasks are done since the last asking.
@@ -36,7 +36,7 @@ class BlockingThreads {
  private:
   struct Job {
     uint64_t run;
-    std::shared_ptr<wasi::Task> task;
+    std::shared_ptr<wasi::BlockingTask> task;
   };
   BlockingThreads(size_t most, Fd done_signal) : most_(most), done_signal_(std::move(done_signal)) {}
   void serve();

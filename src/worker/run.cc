@@ -186,7 +186,7 @@ void Run::note_answered() {
   deadline_ = marks_.answered + nanoseconds(limits::kExitGrace);
 }
 
-void Run::start(std::shared_ptr<wasi::Task> task) { blocking_.start(id_, std::move(task)); }
+void Run::hand_over(std::shared_ptr<wasi::BlockingTask> task) { blocking_.hand_over(id_, std::move(task)); }
 
 void Run::write_stderr(std::span<const std::byte> bytes) { log_.write(bytes); }
 

@@ -70,7 +70,7 @@ class Run final : public wasi::Stdio, public wasi::Blocking {
   void write_stderr(std::span<const std::byte> bytes) override;
 
   // wasi::Blocking
-  void start(std::shared_ptr<wasi::Task> task) override;
+  void hand_over(std::shared_ptr<wasi::BlockingTask> task) override;
 
  private:
   struct Marks {  // monotonic; 0: not reached

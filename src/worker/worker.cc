@@ -28,7 +28,6 @@ Result<void> Worker::serve() {
     TRY_VOID(wait());
     TRY(const bool open, receive());
     if (!open) return {};
-    wake_done();
     wake_due();
     give_turns();
     if (failed_) return std::unexpected(*failed_);
@@ -55,7 +54,7 @@ Result<void> Worker::wait() {
   if (ppoll(watched.data(), watched.size(), until, nullptr) < 0 && errno != EINTR) {
     return std::unexpected(system_error("the worker cannot wait for core", errno));
   }
-  task_done_ = watched[1].revents != 0;
+  if (watched[1].revents != 0) wake_done();
   return {};
 }
 
@@ -144,7 +143,6 @@ void Worker::cancel(uint64_t id) {
 }
 
 void Worker::wake_done() {
-  if (!std::exchange(task_done_, false)) return;
   for (const uint64_t id : blocking_->take_done()) {
     const auto run = runs_.find(id);
     if (run == runs_.end() || due_.erase({run->second->due(), id}) == 0) continue;  // it has ended, or runs

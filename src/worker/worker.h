@@ -1,11 +1,10 @@
-// The process that runs guests: one thread, one loop. Frames from core come in, every guest that can run gets a slice, frames go
+// The process that runs guests: one loop on one thread, beside a ticker and threads that stand still in the kernel for guests. Frames from core come in, every guest that can run gets a slice, frames go
 // out. Guests never block it: they stand on their fibers while they wait, and a ticker takes the turn from those that
 // compute.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -73,7 +72,6 @@ class Worker {
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
   std::deque<uint64_t> runnable_;
   std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
-  bool task_done_ = false;                          // of some run
   Counts counts_;
   std::optional<Error> failed_;                     // a frame that couldn't be queued
 };

@@ -16,6 +16,12 @@ namespace {
 
 constexpr Nanoseconds kNap = 1'000'000;
 
+// Nobody else has anything to do meanwhile.
+class OnTheSpot final : public wasi::Blocking {
+ public:
+  void hand_over(std::shared_ptr<wasi::BlockingTask> task) override { task->run(); }
+};
+
 Result<void> bind_trees(wasi::Host& host, const World& world) {
   for (size_t i = 0; i < world.trees.size(); ++i) {
     const std::string& path = world.trees[i].host;
@@ -62,7 +68,7 @@ Result<std::shared_ptr<const engine::LinkedModule>> ModuleRun::load(std::span<co
 Result<engine::Finish> ModuleRun::run(std::span<const std::byte> wasm, const World& world,
                                       Streams& streams) const {
   TRY(auto module, load(wasm));
-  wasi::OnTheSpot blocking;
+  OnTheSpot blocking;
   wasi::Host host({.arguments = world.arguments, .preopens = preopens_of(world), .environment = world.environment}, clock_,
                   streams, blocking);
   TRY_VOID(bind_trees(host, world));
