@@ -79,6 +79,32 @@ static void leave_unlinked(const mcp_request* request) {
   mcp_textf(request, "left");
 }
 
+// Ends with {"files":N} files of 1 MiB open, 500 without it, none of which has a name any more.
+static void leave_many(const mcp_request* request) {
+  static char block[kMiB];
+  int files = (int)mcp_number(mcp_get(request->arguments, "files"), 500);
+  for (int i = 0; i < files; i++) {
+    int file = open(kFile, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || write(file, block, sizeof block) < 0 || unlink(kFile) != 0) return (void)failed(request, "write");
+  }
+  say_holding();
+  mcp_textf(request, "left %d", files);
+}
+
+// Touches the big file of another guest, again and again for {"ms":N}, as one that has nothing to do with its size would.
+static void poke(const mcp_request* request) {
+  double until = now_ms() + mcp_number(mcp_get(request->arguments, "ms"), 1000);
+  int pokes = 0;
+  say_holding();
+  for (; now_ms() < until; pokes++) {
+    int file = open(kFile, O_RDWR);
+    if (file >= 0) (void)!pwrite(file, "x", 1, 0);
+    close(file);
+    usleep(1000);
+  }
+  mcp_textf(request, "%d pokes", pokes);
+}
+
 static void rename_over(const mcp_request* request) {
   int file = make_file(request);
   if (file < 0 || close(file) != 0) return (void)failed(request, "write");
@@ -165,6 +191,8 @@ int main(void) {
       {"unlink_file", "Removes such a file.", ANYTHING, unlink_file},
       {"close_unlinked", "Removes it while it is open, and closes it then.", ANYTHING, close_unlinked},
       {"leave_unlinked", "Removes it and ends with it open.", ANYTHING, leave_unlinked},
+      {"leave_many", "Removes many small files and ends with all open.", ANYTHING, leave_many},
+      {"poke", "Writes to the big file of another.", ANYTHING, poke},
       {"rename_over", "Renames a small file over it.", ANYTHING, rename_over},
       {"truncate_file", "Cuts it to one byte.", ANYTHING, truncate_file},
       {"open_to_empty", "Opens it to empty it.", ANYTHING, open_to_empty},

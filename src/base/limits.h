@@ -33,7 +33,7 @@ inline constexpr std::chrono::milliseconds kExitGrace = 1s;        // L11, C8, A
 inline constexpr uint32_t kDescriptors = 1024;                     // F6: open descriptors of a call
 inline constexpr uint64_t kHostCallBytes = 1 * kMiB;               // moved by one host call at most; then a short count
 inline constexpr uint64_t kListedAtOnceBytes = 64 * kKiB;          // of a directory, in one turn: some 2,000 entries
-inline constexpr uint64_t kFreedAtOnceBytes = 4 * kMiB;            // of a file; more is freed on a thread of its own (C12)
+inline constexpr uint64_t kFreedAtOnceBytes = 128 * kKiB;          // of files; more is freed on a thread of its own (C12)
 inline constexpr uint32_t kBlockingThreads = 4;                    // of a worker: each stands still in the kernel for one guest
 inline constexpr uint32_t kIovecs = 1024;                          // F2: buffers of a host call; past it EINVAL
 inline constexpr uint32_t kPollSubscriptions = 4096;               // F2: of a poll_oneoff; past it ENOMEM
@@ -111,6 +111,7 @@ inline constexpr std::chrono::milliseconds kWorkerStart = 10s;
 inline constexpr std::chrono::milliseconds kWorkerLoad = 30s;
 inline constexpr std::chrono::milliseconds kWorkerSilence = 5s;
 inline constexpr std::chrono::milliseconds kWorkerCancel = 1s;
+inline constexpr std::chrono::milliseconds kChildReap = 500ms;  // from a child's being killed to its end; then nobody waits for it
 inline constexpr std::chrono::milliseconds kChildExit = 2s;  // from the end of a conversation to the end of the process
 
 // What core takes from a child's report of a run: more is cut off.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +15,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <system_error>
+#include <thread>
+
+#include "base/limits.h"
 
 namespace subako::child {
 
@@ -198,10 +203,19 @@ Child::Child(Child&& other) noexcept
       socket_(std::move(other.socket_)),
       exit_(other.exit_) {}
 
+// A killed process is gone within milliseconds, but where a thread of it stands still in the kernel: freeing a big file can take a
+// slow disk minutes. Nobody waits for that; whoever is there then takes its end.
 Child::~Child() {
   if (pid_ < 0 || exit_) return;
   kill();
-  (void)wait_exit();
+  pollfd watched{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
+  (void)::poll(&watched, 1, static_cast<int>(limits::kChildReap.count()));
+  if (poll_exit()) return;
+  try {
+    std::thread([pid = pid_] { (void)waitpid(pid, nullptr, 0); }).detach();
+  } catch (const std::system_error&) {
+    // Then it stays until this process ends.
+  }
 }
 
 void Child::kill() {

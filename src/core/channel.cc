@@ -106,7 +106,7 @@ Task<child::ExitStatus> Channel::ended(std::chrono::milliseconds grace) {
     const bool in_time = co_await readable(io_, pidfd_, deadline);
     if (in_time) continue;
     kill();
-    (void)co_await readable(io_, pidfd_, std::nullopt);
+    if (!co_await readable(io_, pidfd_, now() + limits::kChildReap)) co_return child::ExitStatus{};
   }
   co_return *child_.poll_exit();
 }

@@ -136,7 +136,7 @@ Result<std::shared_ptr<WorkerLink>> Node::Impl::any_worker() {
 
 Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
   TRY(auto least, any_worker());
-  if (least->slots_taken >= options_.guests_per_worker) return nullptr;
+  if (least->slots_taken >= least->guests()) return nullptr;
   return least;
 }
 

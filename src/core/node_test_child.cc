@@ -102,6 +102,7 @@ class FakeWorker {
       case ToWorker::kConfigure:
         if (message.configure().guests() == kGuestsOfOneNeverReady) return;
         out.mutable_ready()->set_identity(identity(message.configure().guests()));
+        out.mutable_ready()->set_guests(message.configure().guests());
         return send(out);
       case ToWorker::kLoadModule:
         module_ = text_of(descriptors.at(0));

@@ -26,7 +26,7 @@ Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, cons
   options.executable = executable;
   options.arguments = {"worker"};
   TRY(auto channel, Channel::start(io, options, queue_bytes));
-  auto link = std::make_shared<WorkerLink>(io, channel);
+  auto link = std::make_shared<WorkerLink>(io, channel, guests);
   channel->on_sent([weak = std::weak_ptr(link)] {
     if (const auto self = weak.lock()) self->changed_.notify();
   });
@@ -37,8 +37,8 @@ Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, cons
   return link;
 }
 
-WorkerLink::WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel)
-    : io_(io), channel_(std::move(channel)), changed_(io) {}
+WorkerLink::WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests)
+    : io_(io), channel_(std::move(channel)), changed_(io), guests_(guests) {}
 
 Task<void> WorkerLink::read_loop(std::shared_ptr<WorkerLink> self) {
   std::optional<std::string> wrong;
@@ -224,6 +224,8 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
         return "said more of itself than there can be";
       ready_ = true;
       identity_ = std::move(*message->mutable_ready()->mutable_identity());
+      if (message->ready().guests() == 0) return "said that it can run nothing";
+      guests_ = std::min(guests_, message->ready().guests());
       changed_.notify();
       return std::nullopt;
     case child::FromWorker::kModuleLoaded: {

@@ -48,7 +48,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
                                                                  const std::string& executable,
                                                                  uint32_t guests,
                                                                  size_t queue_bytes = kQueueBytes);
-  WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel);
+  WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests);
 
   // How a worker failed a run: one sentence.
   template <class T>
@@ -69,6 +69,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Once ready: what it says of itself (Ready.identity).
   [[nodiscard]] const std::string& identity() const { return identity_; }
   [[nodiscard]] bool dead() const { return death_.has_value(); }
+  // How many runs it can have at once: as many as it was asked for, until it has said that it can have fewer.
+  [[nodiscard]] uint32_t guests() const { return guests_; }
   uint32_t slots_taken = 0;  // kept by the Node
 
  private:
@@ -114,6 +116,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   const Time ready_deadline_ = now() + limits::kWorkerStart;
   bool ready_ = false;
   std::string identity_;
+  uint32_t guests_;
   std::optional<std::string> death_;
   std::map<uint64_t, std::shared_ptr<Module>> modules_;
   std::map<uint64_t, Run*> runs_;  // each in the frame of its run()

@@ -237,7 +237,7 @@ TEST_F(BlockingWork, many_small_files_without_a_name_are_slow_to_free_together) 
     other.bind(0, disk.open("tmp"));
     for (int i = 0; i < 5; ++i) {
       disk.file("tmp/one");
-      std::filesystem::resize_file(disk.at("tmp/one"), limits::kMiB);
+      std::filesystem::resize_file(disk.at("tmp/one"), limits::kFreedAtOnceBytes / 4);
       path("one");
       const auto opened = abi::find(imports(), "path_open")
                               ->call(&other, abi::GuestMemory(memory), std::vector<uint64_t>{3, 0, 1000, 3, 0, kReadWrite, 0, 0, 100});

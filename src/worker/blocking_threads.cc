@@ -33,6 +33,7 @@ void BlockingThreads::hand_over(uint64_t run, std::shared_ptr<wasi::BlockingTask
     const std::lock_guard lock(mutex_);
     if (idle_ <= queue_.size() && threads_.size() < most_) add_thread();
     if (!threads_.empty()) {
+      ++pending_[run];
       queue_.push_back({run, std::move(task)});
       wake_.notify_one();
       return;
@@ -54,8 +55,15 @@ void BlockingThreads::add_thread() {
 std::vector<uint64_t> BlockingThreads::take_done() {
   uint64_t count = 0;
   (void)!::read(done_signal_.get(), &count, sizeof count);
-  const std::lock_guard lock(mutex_);
-  return std::exchange(done_, {});
+  std::vector<uint64_t> done;
+  {
+    const std::lock_guard lock(mutex_);
+    done.swap(done_);
+  }
+  for (const uint64_t run : done) {
+    if (const auto found = pending_.find(run); --found->second == 0) pending_.erase(found);
+  }
+  return done;
 }
 
 void BlockingThreads::serve() {

@@ -3,6 +3,7 @@
 // More than one, so that whoever syncs much doesn't hold up whoever syncs little.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/fd.h"
@@ -32,6 +34,12 @@ class BlockingThreads {
   [[nodiscard]] int readable() const { return done_signal_.get(); }  // poll(2) it: something is done
   // The runs whose tasks are done since the last asking.
   [[nodiscard]] std::vector<uint64_t> take_done();
+  // How many runs that aren't `there` any more have tasks that aren't done, as far as was asked.
+  template <class Runs>
+  [[nodiscard]] size_t left_behind(const Runs& there) const {
+    return static_cast<size_t>(
+        std::ranges::count_if(pending_, [&there](const auto& one) { return !there.contains(one.first); }));
+  }
 
  private:
   struct Job {
@@ -43,7 +51,8 @@ class BlockingThreads {
   void add_thread();
 
   const size_t most_;
-  const Fd done_signal_;  // an eventfd
+  const Fd done_signal_;                            // an eventfd
+  std::unordered_map<uint64_t, uint32_t> pending_;  // tasks of each run; of the thread that hands over
   std::mutex mutex_;      // of all that follows
   std::condition_variable wake_;
   std::deque<Job> queue_;

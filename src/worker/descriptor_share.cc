@@ -12,15 +12,18 @@ namespace {
 
 constexpr size_t kStreams = 3;      // a guest's, which are no descriptors of the kernel's
 constexpr size_t kOfTheWorker = 64;  // its socket, its signals, modules on their way
-constexpr size_t kLeast = 8;         // a guest that can open nothing is no use
+constexpr size_t kLeastShare = 32;   // of a guest: its trees, and some files
+constexpr size_t kLeast = 8;         // of these, for what it opens
 
 }  // namespace
 
-size_t descriptor_share(uint32_t guests) {
+Division divide_descriptors(uint32_t guests) {
   rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
+  (void)getrlimit(RLIMIT_NOFILE, &files);  // it doesn't fail
   const size_t all = files.rlim_cur;
-  return (all - std::min(all, kOfTheWorker)) / std::max<uint32_t>(guests, 1);
+  const size_t theirs = all - std::min(all, kOfTheWorker);
+  const size_t able = std::clamp<size_t>(theirs / kLeastShare, 1, std::max<uint32_t>(guests, 1));
+  return {static_cast<uint32_t>(able), theirs / able};
 }
 
 size_t guest_descriptors(size_t share, size_t preopens, size_t trees) {

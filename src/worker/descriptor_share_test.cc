@@ -16,15 +16,35 @@ TEST(DescriptorShare, a_small_share_leaves_room_for_the_trees_and_a_task) {
   EXPECT_EQ(guest_descriptors(0, 4, 3), 3U + 4 + 8);
 }
 
-TEST(DescriptorShare, is_the_processs_own_limit_divided) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit few{1064, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  EXPECT_EQ(descriptor_share(10), 100U);
-  EXPECT_EQ(descriptor_share(1), 1000U);
-  EXPECT_EQ(descriptor_share(0), 1000U);
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+// The soft limit of this process, lowered while it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t few) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit lowered{few, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &lowered);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(DescriptorShare, a_small_limit_means_fewer_guests_and_not_guests_that_can_open_nothing) {  // spec: F6
+  const FewDescriptors few(1024);
+  EXPECT_EQ(divide_descriptors(10).guests, 10U);
+  EXPECT_EQ(divide_descriptors(10).share, 96U);
+  EXPECT_EQ(divide_descriptors(256).guests, 30U);
+  EXPECT_EQ(divide_descriptors(256).share, 32U);
+  EXPECT_EQ(divide_descriptors(0).guests, 1U);
+  for (const uint32_t guests : {1U, 7U, 30U, 256U}) {
+    const Division division = divide_descriptors(guests);
+    EXPECT_LE(division.guests * division.share, 1024U) << "together they have no more than there are";
+    // A sample's trees, each listed, a task, and what it may open.
+    EXPECT_LE(guest_descriptors(division.share, 4, 3) - 3 - 4 + 2 * 3 + 1, division.share);
+  }
 }
 
 }  // namespace

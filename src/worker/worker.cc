@@ -11,7 +11,6 @@
 
 #include "child/envelope.h"
 #include "engine/identity.h"
-#include "worker/descriptor_share.h"
 
 namespace subako::worker {
 
@@ -80,7 +79,11 @@ Result<void> Worker::handle(child::Frame frame) {
       modules_.erase(message->drop_module().module());
       return {};
     case child::ToWorker::kStartRun:
-      start(message->start_run(), std::move(frame.descriptors));
+      if (full()) {
+        postponed_.emplace_back(std::move(*message->mutable_start_run()), std::move(frame.descriptors));
+      } else {
+        start(message->start_run(), std::move(frame.descriptors));
+      }
       return {};
     case child::ToWorker::kCancel:
       cancel(message->cancel().run());
@@ -98,12 +101,13 @@ Result<void> Worker::handle(child::Frame frame) {
 
 Result<void> Worker::configure(uint32_t guests) {
   if (engine_) return fail(Code::kInternal, "core configured the worker twice");
-  TRY(engine_, engine::Engine::for_running(guests));
+  division_ = divide_descriptors(guests);
+  TRY(engine_, engine::Engine::for_running(division_.guests));
   TRY(blocking_, BlockingThreads::create(limits::kBlockingThreads));
-  descriptors_ = descriptor_share(guests);
   ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
   child::FromWorker reply;
   reply.mutable_ready()->set_identity(engine::identity(*engine_));
+  reply.mutable_ready()->set_guests(division_.guests);
   send(reply);
   return {};
 }
@@ -127,7 +131,7 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
-  const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, descriptors_};
+  const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, division_.share};
   auto run = std::make_unique<Run>(start, std::move(trees), module->second, around);
   Run& started = *run;
   runs_.emplace(started.id(), std::move(run));
@@ -135,7 +139,31 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   ++counts_.started;
 }
 
+bool Worker::full() const {
+  return engine_ && runs_.size() + blocking_->left_behind(runs_) >= division_.guests;
+}
+
+void Worker::start_postponed() {
+  while (!postponed_.empty() && !full()) {
+    auto [run, trees] = std::move(postponed_.front());
+    postponed_.pop_front();
+    start(run, std::move(trees));
+  }
+}
+
+bool Worker::cancel_postponed(uint64_t id) {
+  const auto found = std::ranges::find(postponed_, id, [](const auto& one) { return one.first.run(); });
+  if (found == postponed_.end()) return false;
+  postponed_.erase(found);
+  child::FromWorker message;
+  message.mutable_ended()->set_run(id);
+  message.mutable_ended()->mutable_cancelled();
+  send(message);
+  return true;
+}
+
 void Worker::cancel(uint64_t id) {
+  if (cancel_postponed(id)) return;
   const auto found = runs_.find(id);
   if (found == runs_.end()) return;  // it has ended meanwhile: core has its Ended
   found->second->cancel();
@@ -148,6 +176,7 @@ void Worker::wake_done() {
     if (run == runs_.end() || due_.erase({run->second->due(), id}) == 0) continue;  // it has ended, or runs
     runnable_.push_back(id);
   }
+  start_postponed();
 }
 
 void Worker::wake_due() {
@@ -196,6 +225,7 @@ void Worker::finish(Run& run) {
   due_.erase({run.due(), run.id()});
   runs_.erase(run.id());
   ++counts_.ended;
+  start_postponed();
 }
 
 void Worker::send_log(Run& run) {

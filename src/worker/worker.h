@@ -20,6 +20,7 @@
 #include "engine/linked_module.h"
 #include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
+#include "worker/descriptor_share.h"
 #include "worker/run.h"
 #include "worker/ticker.h"
 
@@ -46,7 +47,10 @@ class Worker {
   [[nodiscard]] Result<void> configure(uint32_t guests);
   void load(uint64_t module, std::vector<Fd> descriptors);
   void start(const child::StartRun& start, std::vector<Fd> trees);
+  void start_postponed();
+  [[nodiscard]] bool full() const;
   void cancel(uint64_t run);
+  [[nodiscard]] bool cancel_postponed(uint64_t run);
 
   void wake_done();
   void wake_due();
@@ -65,11 +69,13 @@ class Worker {
   child::FrameReader reader_;
   child::FrameWriter writer_;
   std::optional<engine::Engine> engine_;
-  size_t descriptors_ = 0;  // of each run
+  Division division_;  // of the process's descriptors
   std::unique_ptr<Ticker> ticker_;
   std::unique_ptr<BlockingThreads> blocking_;
   std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
+  // Until what earlier guests have left to be freed is freed: it takes descriptors of their shares.
+  std::deque<std::pair<child::StartRun, std::vector<Fd>>> postponed_;
   std::deque<uint64_t> runnable_;
   std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
   Counts counts_;
