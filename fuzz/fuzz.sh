@@ -2,13 +2,14 @@
 # Builds one fuzzer and runs it (`make fuzz` calls this):
 #
 #   fuzz/fuzz.sh picture 30      for 30 seconds (0: until it is stopped), from fuzz/picture/corpus and what earlier runs came to
-#   fuzz/fuzz.sh picture cover   how many lines of the code fuzz/picture/corpus reaches (needs llvm-19)
+#   fuzz/fuzz.sh picture cover   how many lines of the code fuzz/picture/corpus reaches (needs llvm-19); under 80 % is an error
 #   fuzz/fuzz.sh picture seeds   writes fuzz/picture/corpus anew
-#   fuzz/fuzz.sh all 30          each for 30 seconds, two at a time, and a line for each: its runs, and its corpus's coverage
+#   fuzz/fuzz.sh all 30          each for 30 seconds, two at a time, and a line for each: its runs, and its corpus's coverage, as above
 #
 # What runs come to and what they find is in build/fuzz-<name>/, or in $OUT. A finding ends the run with an error: minimise it with
 # `build/fuzz/<name>_fuzz -minimize_crash=1 -runs=10000 <file>`, mend the code, and put it into the corpus and a test.
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 fuzzers=(picture wasi paths cookies iovecs json protocol bundle frames reports)
 name=${1:?which fuzzer: ${fuzzers[*]}, or all}
@@ -46,7 +47,7 @@ esac
 
 out=${OUT:-build/fuzz-$name}
 corpus=fuzz/$name/corpus
-mkdir -p "$out/corpus" "$out/findings"
+if [ "$name" != all ]; then mkdir -p "$out/corpus" "$out/findings"; fi
 
 # Some fuzzers have files of their own, and few file systems are as fast as this one.
 if [ -w /dev/shm ] && [ -z "${FUZZ_TMPDIR:-}" ]; then
@@ -68,6 +69,12 @@ coverage() {
   llvm-cov-19 report build/fuzz-cover/"${name}_fuzz" -instr-profile="$out/cover" "${covered[@]}"
 }
 
+enough() {  # <what coverage said>
+  awk '/^TOTAL/ {lines = $10 + 0} END {exit !(lines >= 80)}' <<<"$1" && return
+  echo "fuzzer $name: its corpus reaches less than 80 % of the lines of ${covered[*]}; put in what reaches more"
+  return 1
+}
+
 case $what in
   seeds)
     build build/fuzz "" "${name}_seeds"
@@ -76,7 +83,9 @@ case $what in
     ;;
   cover)
     build build/fuzz-cover -DSUBAKO_COVERAGE=ON "${name}_fuzz"
-    coverage
+    report=$(coverage)
+    echo "$report"
+    enough "$report"
     ;;
   built)  # as `all` wants it: quiet, and all in one line
     if ! run "${3:?for how long}" >"$out/log" 2>&1; then
@@ -85,8 +94,10 @@ case $what in
       exit 1
     fi
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/log")
-    lines=$(coverage | awk '/^TOTAL/ {print $10}')
+    report=$(coverage)
+    lines=$(awk '/^TOTAL/ {print $10}' <<<"$report")
     echo "fuzzer $name: $runs runs without a finding; its corpus reaches $lines of the lines of ${covered[*]}"
+    enough "$report"
     ;;
   *)
     if [ "$name" = all ]; then
