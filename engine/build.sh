@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds the engine library (Wasmtime's C API, with what patches/ changes in it, and our shims) and prints the folder that holds it:
 #   lib/libsubako_engine.a   include/   (Wasmtime's headers, with a conf.h of the same features, and shims.h)
-# It takes minutes, so the result is kept under a key of its sources, lock file and compiler.
+# It takes minutes, so the result is kept under a key of its sources, lock file, compiler and flags. Who works on the crate sets
+# SUBAKO_ENGINE_TARGET to a folder (an absolute path): Cargo's target is then kept there, and only what changed is built again.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { echo "$*" >&2; }
@@ -9,7 +10,10 @@ say() { echo "$*" >&2; }
 cargo=${CARGO:-cargo}
 command -v "$cargo" >/dev/null || { say "engine: cargo is missing; run 'make setup'"; exit 1; }
 rustc_version=$("${RUSTC:-rustc}" -vV)  # its host too
-key=$( (cd "$here" && cat Cargo.toml Cargo.lock lib.rs inspect.rs waiting.rs shims.h build.sh patches/*; echo "$rustc_version") | sha256sum | cut -c1-16)
+rustflags="${RUSTFLAGS:+$RUSTFLAGS }--cap-lints allow"  # the patched crates are no longer from a registry, whose lints Cargo caps
+# Of names and contents: a patch's name says which crate it changes.
+key=$( (cd "$here" && sha256sum Cargo.toml Cargo.lock ./*.rs shims.h build.sh patches/*; echo "$rustc_version $rustflags") |
+  sha256sum | cut -c1-16)
 cache=${SUBAKO_ENGINE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/subako/engine}
 out=$cache/$key
 if [ -f "$out/lib/libsubako_engine.a" ]; then
@@ -34,12 +38,17 @@ if [ ! -f "$out/lib/libsubako_engine.a" ]; then
   echo "[patch.crates-io]" >>"$work/crate/Cargo.toml"
   for patch in "$here"/patches/*.patch; do
     name=$(basename "$patch" .patch)
-    cp -r "$(source_of "$name")" "$work/patched/$name"
+    original=$(source_of "$name")
+    cp -r "$original" "$work/patched/$name"
     (cd "$work/patched/$name" && GIT_CEILING_DIRECTORIES=$work git apply "$patch")
+    # Not by git: of a patch in its own format it passes over files that aren't beneath it, answers 0, and says that the patch is in.
+    for file in $(sed -n 's|^+++ b/||p' "$patch"); do
+      if cmp -s "$original/$file" "$work/patched/$name/$file"; then say "engine: $patch didn't change $name's $file"; exit 1; fi
+    done
     echo "$name = { path = \"$work/patched/$name\" }" >>"$work/crate/Cargo.toml"
     sed -i "/^name = \"$name\"\$/,/^\$/{/^source = /d;/^checksum = /d}" "$work/crate/Cargo.lock"
   done
-  (cd "$work/crate" && RUSTFLAGS="--cap-lints allow" CARGO_TARGET_DIR="${SUBAKO_ENGINE_TARGET:-$work/target}" "$cargo" build --release --locked >&2)
+  (cd "$work/crate" && RUSTFLAGS="$rustflags" CARGO_TARGET_DIR="${SUBAKO_ENGINE_TARGET:-$work/target}" "$cargo" build --release --locked >&2)
   api=$(source_of wasmtime-c-api-impl)
   mkdir -p "$work/out/lib" "$work/out/include"
   cp "${SUBAKO_ENGINE_TARGET:-$work/target}/release/libsubako_engine.a" "$work/out/lib/"
