@@ -3,8 +3,9 @@
 // ones too, are never followed.
 //
 // How: openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS) on the whole path where one call does the job; else
-// on the path's parent, and then one name without a slash (path.h). Trailing slashes mean "this is a
-// directory", judged by us.
+// on the path's parent, and then one name without a slash (path.h). A path that is one name needs no openat2 but to be opened,
+// to have its times set, or where it is a link to be followed: the *at() calls take it, links not followed, and so it can't lead
+// out. Trailing slashes mean "this is a directory", judged by us.
 //
 // Errors are the kernel's own, for the guest to see. Whether a change is allowed at all (a read-only tree) is
 // for the caller to say, before it calls.

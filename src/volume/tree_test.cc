@@ -70,7 +70,7 @@ TEST(Probe, a_machine_that_denies_openat2_is_told_in_a_sentence) {  // spec: F2
   }
 }
 
-TEST_F(Trees, nothing_is_looked_up_another_way_once_openat2_is_denied) {  // spec: F2
+TEST_F(Trees, only_one_name_that_is_no_link_to_follow_is_looked_up_without_openat2) {  // spec: F2
   for (const int error : {ENOSYS, EPERM}) {
     const auto look_up = [this, error] {
       if (opened("dir/inner") != "ok") std::_Exit(1);
@@ -85,6 +85,13 @@ TEST_F(Trees, nothing_is_looked_up_another_way_once_openat2_is_denied) {  // spe
       if (said(tree_.make_directory("dir/new")) != no) std::_Exit(6);
       if (said(tree_.unlink("dir/inner")) != no) std::_Exit(7);
       if (said(tree_.rename("dir/inner", tree_, "moved")) != no) std::_Exit(8);
+      if (said(tree_.stat(".", LastLink::kStay)) != no || said(tree_.stat("..", LastLink::kStay)) != no) std::_Exit(10);
+      if (said(tree_.stat("file/", LastLink::kStay)) != no || said(tree_.stat("esc", LastLink::kFollow)) != no) std::_Exit(11);
+      // One name can't lead out: a link is told of, and not followed.
+      const auto file = tree_.stat("file", LastLink::kFollow);
+      if (!file || file->st_size != 5 || said(tree_.stat("file", LastLink::kStay)) != "ok") std::_Exit(12);
+      const auto link = tree_.stat("esc", LastLink::kStay);
+      if (!link || !S_ISLNK(link->st_mode)) std::_Exit(13);
       std::_Exit(open_descriptors() == before ? 0 : 9);
     };
     EXPECT_EXIT(look_up(), ::testing::ExitedWithCode(0), "");
