@@ -359,9 +359,10 @@ TEST_F(InstanceTest, a_guest_can_be_dropped_wherever_it_stands) {  // spec: C12
   ASSERT_EQ(resume(*waiting), Instance::State::kWaiting);
   waiting.reset();
   auto computing = start("(loop $l br $l)");
-  engine_->tick();
-  engine_->tick();
-  ASSERT_EQ(resume(*computing), Instance::State::kYielded);
+  {
+    const Ticking ticking(*engine_);
+    ASSERT_EQ(resume(*computing), Instance::State::kYielded);
+  }
   computing.reset();
   auto untouched = start("");
   untouched.reset();
