@@ -1,118 +1,15 @@
-#include "engine/instance.h"
+#include "engine/instance_test.h"
 
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <fstream>
-#include <new>
 #include <string>
 #include <thread>
-
-#include "engine/compile.h"
-#include "support/wat.h"
 
 namespace subako::engine {
 namespace {
 
 using testing::wat;
-
-// Host functions that do one thing each, so that every way out of a guest can be had.
-struct Host {
-  int waits_left = 0;
-  int calls = 0;
-  uint32_t given = 0;
-  size_t memory = 0;
-};
-
-abi::Answer<uint32_t> give(void* host, abi::GuestMemory memory, std::span<const uint64_t> raw) {
-  auto& h = *static_cast<Host*>(host);
-  ++h.calls;
-  h.given = static_cast<uint32_t>(raw[0]);
-  h.memory = memory.size();
-  // Its last byte, as the host sees it.
-  if (auto last = memory.bytes(memory.size() - 1, 1)) (*last)[0] = std::byte{0x5a};
-  return 40U + h.given;
-}
-abi::Answer<uint32_t> wait(void* host, abi::GuestMemory memory, std::span<const uint64_t> raw) {
-  auto& h = *static_cast<Host*>(host);
-  if (h.waits_left-- > 0) return abi::stop(abi::Wait{});
-  h.memory = memory.size();
-  return static_cast<uint32_t>(raw[0] >> 32U) + 1U;
-}
-abi::Answer<uint32_t> slow(void*, abi::GuestMemory, std::span<const uint64_t>) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  return 0U;
-}
-abi::Answer<uint32_t> leave(void*, abi::GuestMemory, std::span<const uint64_t> raw) {
-  return abi::stop(abi::Exit{static_cast<uint32_t>(raw[0])});
-}
-abi::Answer<uint32_t> halt(void*, abi::GuestMemory, std::span<const uint64_t>) { return abi::stop(abi::Halt{}); }
-abi::Answer<uint32_t> broken(void*, abi::GuestMemory, std::span<const uint64_t>) {
-  return abi::stop(abi::Trap{"broken: a bad pointer"});
-}
-
-abi::Answer<uint32_t> throws(void*, abi::GuestMemory, std::span<const uint64_t>) { throw std::bad_alloc(); }
-// As much stack as no function of ours takes.
-abi::Answer<uint32_t> deep(void* host, abi::GuestMemory, std::span<const uint64_t>) {
-  std::array<volatile char, 256 * 1024> room;
-  for (size_t i = 0; i < room.size(); i += 4096) room[i] = 'x';
-  ++static_cast<Host*>(host)->calls;
-  return 0U;
-}
-
-constexpr abi::FunctionType kOne{{abi::ValueType::kI32}, 1, true};
-constexpr abi::FunctionType kLong{{abi::ValueType::kI64}, 1, true};
-constexpr abi::FunctionType kNone{{}, 0, false};
-constexpr abi::FunctionType kAnswers{{}, 0, true};
-constexpr abi::FunctionType kOneNone{{abi::ValueType::kI32}, 1, false};
-constexpr abi::Import kTable[] = {
-    {"h", "broken", kAnswers, true, broken},     {"h", "deep", kAnswers, false, deep},
-    {"h", "deep_waiting", kAnswers, true, deep}, {"h", "give", kOne, false, give},
-    {"h", "halt", kNone, false, halt},           {"h", "halt_waiting", kAnswers, true, halt},
-    {"h", "leave", kOneNone, false, leave},      {"h", "slow", kLong, true, slow},
-    {"h", "throws", kAnswers, false, throws},    {"h", "throws_waiting", kAnswers, true, throws},
-    {"h", "wait", kLong, true, wait}};
-
-constexpr std::string_view kImports = R"(
-  (import "h" "broken" (func $broken (result i32))) (import "h" "give" (func $give (param i32) (result i32)))
-  (import "h" "deep" (func $deep (result i32))) (import "h" "deep_waiting" (func $deep_waiting (result i32)))
-  (import "h" "throws" (func $throws (result i32))) (import "h" "throws_waiting" (func $throws_waiting (result i32)))
-  (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting (result i32)))
-  (import "h" "leave" (func $leave (param i32))) (import "h" "slow" (func $slow (param i64) (result i32)))
-  (import "h" "wait" (func $wait (param i64) (result i32))))";
-constexpr std::string_view kMemory = R"((memory (export "memory") 1))";
-
-class InstanceTest : public ::testing::Test {
- protected:
-  std::unique_ptr<Instance> start(const std::string& start_body, const std::string& more = "",
-                                  std::string_view memory = kMemory) {
-    const std::string text = "(module " + std::string(kImports) + std::string(memory) + more + "(func $main (export \"_start\") " + start_body + "))";
-    Fd file(memfd_create("module", MFD_CLOEXEC));
-    auto compiled = compile(*compiler_, wat(text), file.get());
-    EXPECT_TRUE(compiled.has_value()) << compiled.error().message;
-    auto module = LinkedModule::load(*engine_, std::move(file), {std::span<const abi::Import>(kTable)});
-    EXPECT_TRUE(module.has_value()) << module.error().message;
-    return std::make_unique<Instance>(*engine_, *module, std::vector<void*>{&host_});
-  }
-
-  // Past the moment when the instance is there.
-  static Instance::State resume(Instance& instance) {
-    const Instance::State state = instance.resume();
-    return state == Instance::State::kStarted ? instance.resume() : state;
-  }
-
-  Finish run(const std::string& start_body, const std::string& more = "") {
-    auto instance = start(start_body, more);
-    while (resume(*instance) != Instance::State::kFinished) engine_->tick();
-    return instance->finish();
-  }
-
-  Result<Engine> compiler_ = Engine::for_compiling();
-  Result<Engine> engine_ = Engine::for_running(4);
-  Host host_;
-};
 
 TEST_F(InstanceTest, every_way_out_is_told_apart) {  // spec: C9
   EXPECT_TRUE(std::holds_alternative<Returned>(run("")));
@@ -200,21 +97,6 @@ TEST_F(InstanceTest, a_guest_stands_in_a_host_call_until_it_is_answered) {
   EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
 }
 
-// Advances the epoch every millisecond, as a worker's ticker does.
-class Ticking {
- public:
-  explicit Ticking(const Engine& engine)
-      : thread_([&engine](const std::stop_token& stop) {
-          while (!stop.stop_requested()) {
-            engine.tick();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          }
-        }) {}
-
- private:
-  std::jthread thread_;
-};
-
 TEST_F(InstanceTest, a_guest_that_computes_yields_at_a_tick_and_ends_when_interrupted) {  // spec: L1, C12
   auto instance = start("(loop $l br $l)");
   const Ticking ticking(*engine_);
@@ -235,94 +117,6 @@ TEST_F(InstanceTest, ticks_while_others_have_their_turns_take_none_of_its_own) {
   ASSERT_EQ(resume(*waits), Instance::State::kWaiting);
   for (int i = 0; i < 5; ++i) engine_->tick();
   EXPECT_EQ(resume(*waits), Instance::State::kFinished);
-}
-
-constexpr std::string_view kLargeMemory = R"((memory (export "memory") 4096))";  // 256 MiB
-
-TEST_F(InstanceTest, one_instruction_over_much_memory_yields_and_ends_when_interrupted) {  // spec: L1, C12
-  for (const char* body : {"(memory.fill (i32.const 0) (i32.const 1) (i32.const 0x10000000))",
-                           "(memory.copy (i32.const 0x8000000) (i32.const 0) (i32.const 0x8000000))"}) {
-    const Ticking ticking(*engine_);
-    auto instance = start(body, "", kLargeMemory);
-    for (int i = 0; i < 3; ++i) ASSERT_EQ(resume(*instance), Instance::State::kYielded) << body;
-    instance->interrupt();
-    ASSERT_EQ(resume(*instance), Instance::State::kFinished) << body;
-    const auto* interrupted = std::get_if<Interrupted>(&instance->finish());
-    ASSERT_NE(interrupted, nullptr) << body;
-    EXPECT_FALSE(interrupted->backtrace.empty());
-    auto dropped = start(body, "", kLargeMemory);
-    ASSERT_EQ(resume(*dropped), Instance::State::kYielded) << body;
-  }
-  auto begins = start("", "(func $first (memory.fill (i32.const 0) (i32.const 1) (i32.const 0x10000000))) (start $first)", kLargeMemory);
-  const Ticking ticking(*engine_);
-  EXPECT_EQ(begins->resume(), Instance::State::kYielded) << "in a start section too";
-}
-
-// Each checks, in the guest, the bytes around every border of the pieces in which the host does it.
-TEST_F(InstanceTest, one_instruction_over_much_memory_does_what_it_should) {  // spec: C1
-  constexpr std::string_view kHelpers = R"(
-    (func $number (param $from i32) (param $to i32)  ;; each byte of a range is its own number, folded
-      (loop $next
-        (i32.store8 (local.get $from) (i32.mul (local.get $from) (i32.const 0x9e3779b1)))
-        (br_if $next (i32.lt_u (local.tee $from (i32.add (local.get $from) (i32.const 1))) (local.get $to)))))
-    (func $expect (param $from i32) (param $to i32) (param $was i32)  ;; the bytes are those that were numbered at $was
-      (loop $next
-        (if (i32.ne (i32.load8_u (local.get $from)) (i32.and (i32.mul (local.get $was) (i32.const 0x9e3779b1)) (i32.const 255)))
-          (then (call $leave (local.get $from))))
-        (local.set $was (i32.add (local.get $was) (i32.const 1)))
-        (br_if $next (i32.lt_u (local.tee $from (i32.add (local.get $from) (i32.const 1))) (local.get $to))))))";
-  const Ticking ticking(*engine_);
-  for (const int shift : {1, 3, 4095, 1'048'575, 1'048'576, 1'048'577, 2'500'000}) {
-    for (const bool up : {true, false}) {
-      const std::string low = "(i32.const 100)";
-      const std::string high = "(i32.const " + std::to_string(100 + shift) + ")";
-      const std::string from = up ? low : high;
-      const std::string to = up ? high : low;
-      const std::string end = "(i32.const " + std::to_string((up ? 100 + shift : 100) + 5'000'000) + ")";
-      auto instance = start("(call $number (i32.const 0) (i32.const 9000000)) (memory.copy " + to + from + "(i32.const 5000000))" +
-                                "(call $expect " + to + end + from + ") (call $expect (i32.const 0) " + low + "(i32.const 0))" +
-                                "(call $expect " + end + "(i32.const 9000000) " + end + ")",
-                            std::string(kHelpers), R"((memory (export "memory") 160))");
-      while (resume(*instance) != Instance::State::kFinished) {
-      }
-      EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish())) << shift << (up ? " up" : " down");
-    }
-  }
-  auto filled = start(R"((local $at i32)
-      (memory.fill (i32.const 7) (i32.const 0xabcd) (i32.const 3000001)) (local.set $at (i32.const 7))
-      (if (i32.or (i32.load8_u (i32.const 6)) (i32.load8_u (i32.const 3000008))) (then (call $leave (i32.const 1))))
-      (loop $next (if (i32.ne (i32.load8_u (local.get $at)) (i32.const 0xcd)) (then (call $leave (local.get $at))))
-        (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 1))) (i32.const 3000008)))))",
-                      "", R"((memory (export "memory") 160))");
-  while (resume(*filled) != Instance::State::kFinished) {
-  }
-  EXPECT_TRUE(std::holds_alternative<Returned>(filled->finish()));
-}
-
-TEST_F(InstanceTest, a_large_memory_is_in_huge_pages_where_there_are_any) {  // spec: C12
-  std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string modes;
-  std::getline(setting, modes);
-  if (modes.find("[never]") != std::string::npos || modes.empty()) GTEST_SKIP() << "this machine has no huge pages: " << modes;
-  const auto advised = [] {
-    std::ifstream maps("/proc/self/smaps");
-    size_t count = 0;
-    for (std::string line; std::getline(maps, line);) count += line.starts_with("VmFlags:") && line.find(" hg") != std::string::npos;
-    return count;
-  };
-  auto small = start("(drop (memory.grow (i32.const 500))) (drop (call $wait (i64.const 0)))");
-  host_.waits_left = 1;
-  ASSERT_EQ(resume(*small), Instance::State::kWaiting);
-  EXPECT_EQ(advised(), 0U) << "31 MiB stay in small pages";
-  auto grown = start("(drop (memory.grow (i32.const 600))) (drop (call $wait (i64.const 0)))");
-  host_.waits_left = 1;
-  ASSERT_EQ(resume(*grown), Instance::State::kWaiting);
-  const size_t one = advised();
-  EXPECT_GT(one, 0U);
-  auto large = start("(drop (call $wait (i64.const 0)))", "", kLargeMemory);
-  host_.waits_left = 1;
-  ASSERT_EQ(resume(*large), Instance::State::kWaiting);
-  EXPECT_GT(advised(), one);
 }
 
 TEST_F(InstanceTest, host_calls_in_a_straight_line_give_the_turn_back) {  // spec: L1, C12
