@@ -71,6 +71,32 @@ TEST_F(BulkTest, one_instruction_over_much_memory_does_what_it_should) {  // spe
   EXPECT_TRUE(std::holds_alternative<Returned>(filled->finish()));
 }
 
+// What the tick before it makes it do at its first border of two pieces.
+TEST_F(BulkTest, much_data_put_into_memory_at_once_yields_and_is_all_there) {  // spec: L1, C1, C12
+  constexpr uint32_t kBytes = 3'000'001;
+  std::string data;  // each byte is a digit made of its own number
+  for (uint32_t at = 0; at < kBytes; ++at) data += static_cast<char>('0' + (at * 0x9e3779b1U >> 29U));
+  const std::string passive = "(data $d \"" + data + "\")";
+  constexpr std::string_view kTenMiB = R"((memory (export "memory") 160))";
+  const std::string init = "(call $tick) (memory.init $d (i32.const 7) (i32.const 1) (i32.const 3000000))";
+  auto instance = start("(local $at i32)" + init + R"(
+      (if (i32.or (i32.load8_u (i32.const 6)) (i32.load8_u (i32.const 3000007))) (then (call $leave (i32.const 1))))
+      (loop $next
+        (if (i32.ne (i32.load8_u (i32.add (local.get $at) (i32.const 7)))
+                    (i32.add (i32.const 48) (i32.shr_u (i32.mul (i32.add (local.get $at) (i32.const 1)) (i32.const 0x9e3779b1)) (i32.const 29))))
+          (then (call $leave (local.get $at))))
+        (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 1))) (i32.const 3000000)))))",
+                        passive, kTenMiB);
+  ASSERT_EQ(resume(*instance), Instance::State::kYielded);
+  ASSERT_EQ(resume(*instance), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Returned>(instance->finish()));
+  auto dropped = start(init, passive, kTenMiB);
+  ASSERT_EQ(resume(*dropped), Instance::State::kYielded);
+  auto past = start("(memory.init $d (i32.const 7) (i32.const 2) (i32.const 3000000))", passive, kTenMiB);
+  ASSERT_EQ(resume(*past), Instance::State::kFinished);
+  EXPECT_TRUE(std::holds_alternative<Trapped>(past->finish()));
+}
+
 TEST_F(BulkTest, a_large_memory_is_in_huge_pages_where_there_are_any) {  // spec: C12
   std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string modes;

@@ -25,6 +25,7 @@ struct Host {
   int calls = 0;
   uint32_t given = 0;
   size_t memory = 0;
+  const Engine* engine = nullptr;
 };
 
 inline abi::Answer<uint32_t> give(void* host, abi::GuestMemory memory, std::span<const uint64_t> raw) {
@@ -55,6 +56,10 @@ inline abi::Answer<uint32_t> broken(void*, abi::GuestMemory, std::span<const uin
 }
 
 inline abi::Answer<uint32_t> throws(void*, abi::GuestMemory, std::span<const uint64_t>) { throw std::bad_alloc(); }
+inline abi::Answer<uint32_t> tick(void* host, abi::GuestMemory, std::span<const uint64_t>) {
+  static_cast<Host*>(host)->engine->tick();
+  return 0U;
+}
 // As much stack as no function of ours takes.
 inline abi::Answer<uint32_t> deep(void* host, abi::GuestMemory, std::span<const uint64_t>) {
   std::array<volatile char, 256 * 1024> room;
@@ -74,7 +79,7 @@ inline constexpr abi::Import kTable[] = {
     {"h", "halt", kNone, false, halt},           {"h", "halt_waiting", kAnswers, true, halt},
     {"h", "leave", kOneNone, false, leave},      {"h", "slow", kLong, true, slow},
     {"h", "throws", kAnswers, false, throws},    {"h", "throws_waiting", kAnswers, true, throws},
-    {"h", "wait", kLong, true, wait}};
+    {"h", "tick", kNone, false, tick},           {"h", "wait", kLong, true, wait}};
 
 inline constexpr std::string_view kImports = R"(
   (import "h" "broken" (func $broken (result i32))) (import "h" "give" (func $give (param i32) (result i32)))
@@ -82,11 +87,13 @@ inline constexpr std::string_view kImports = R"(
   (import "h" "throws" (func $throws (result i32))) (import "h" "throws_waiting" (func $throws_waiting (result i32)))
   (import "h" "halt" (func $halt)) (import "h" "halt_waiting" (func $halt_waiting (result i32)))
   (import "h" "leave" (func $leave (param i32))) (import "h" "slow" (func $slow (param i64) (result i32)))
-  (import "h" "wait" (func $wait (param i64) (result i32))))";
+  (import "h" "tick" (func $tick)) (import "h" "wait" (func $wait (param i64) (result i32))))";
 inline constexpr std::string_view kMemory = R"((memory (export "memory") 1))";
 
 class InstanceTest : public ::testing::Test {
  protected:
+  InstanceTest() { host_.engine = &*engine_; }
+
   std::unique_ptr<Instance> start(const std::string& start_body, const std::string& more = "",
                                   std::string_view memory = kMemory) {
     const std::string text = "(module " + std::string(kImports) + std::string(memory) + more + "(func $main (export \"_start\") " + start_body + "))";
