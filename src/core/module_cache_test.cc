@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/few_descriptors_test.h"
+
 namespace subako::core {
 namespace {
 
@@ -353,17 +355,12 @@ TEST_F(ModuleCacheTest, a_machine_short_of_descriptors_costs_no_entry) {
   const ModuleKey key = key_of("module");
   store(key, "code");
   const ModuleCache opened = cache();
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = dup(0);
   ASSERT_GE(next, 0);
   close(next);
   for (int spare = 0; spare <= 3; ++spare) {
-    const rlimit tight{static_cast<rlim_t>(next + spare), before.rlim_max};
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
-    const bool found = opened.find(key, kGoOn).has_value();
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-    EXPECT_EQ(found, spare == 3) << spare;
+    const FewDescriptors few(static_cast<rlim_t>(next + spare));
+    EXPECT_EQ(opened.find(key, kGoOn).has_value(), spare == 3) << spare;
   }
   EXPECT_EQ(find(key), "code");
 }

@@ -1,25 +1,8 @@
-#include <sys/resource.h>
-
+#include "base/few_descriptors_test.h"
 #include "wasi/guest_test.h"
 
 namespace subako::wasi {
 namespace {
-
-// This process may have few descriptors of the kernel's open, until the object goes.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(rlim_t most) {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{.rlim_cur = most, .rlim_max = before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  }
-  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 class DescriptorTable : public Guest {
  protected:
