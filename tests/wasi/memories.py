@@ -63,6 +63,8 @@ def views(call, memory, since):
         case "fd_readdir":
             _, at, size, _, result = words
             used = number(memory, result)
+            if at <= result + 3 and result < at + size:  # written over what was listed
+                return [(at, size, None, None), (result, 4, None, None)]
             if call.words[3] != 0:
                 return [(at, size, None, None), (result, 4, None, None)]
             return [(at, size, entries(memory, at, used) if used < size else None, None)]
