@@ -1,7 +1,8 @@
 #include "worker/descriptor_share.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+
+#include "base/few_descriptors_test.h"
 
 namespace subako::worker {
 namespace {
@@ -15,22 +16,6 @@ TEST(DescriptorShare, a_small_share_leaves_room_for_the_trees_and_a_task) {
   EXPECT_EQ(guest_descriptors(100, 4, 3), 3U + 4 + 100 - 2 * 3 - 1);
   EXPECT_EQ(guest_descriptors(0, 4, 3), 3U + 4 + 8);
 }
-
-// The soft limit of this process, lowered while it lives.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(rlim_t few) {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit lowered{few, before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &lowered);
-  }
-  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST(DescriptorShare, a_small_limit_means_fewer_guests_and_not_guests_that_can_open_nothing) {  // spec: F6
   const FewDescriptors few(1024);
