@@ -79,13 +79,16 @@ static void leave_unlinked(const mcp_request* request) {
   mcp_textf(request, "left");
 }
 
-// Ends with {"files":N} files of 1 MiB open, 500 without it, none of which has a name any more.
+// Ends with {"files":N} files of 8 MiB open, 60 without it, none of which has a name any more.
 static void leave_many(const mcp_request* request) {
   static char block[kMiB];
-  int files = (int)mcp_number(mcp_get(request->arguments, "files"), 500);
+  int files = (int)mcp_number(mcp_get(request->arguments, "files"), 60);
   for (int i = 0; i < files; i++) {
     int file = open(kFile, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || write(file, block, sizeof block) < 0 || unlink(kFile) != 0) return (void)failed(request, "write");
+    for (int mib = 0; mib < 8; mib++) {
+      if (file < 0 || write(file, block, sizeof block) < 0) return (void)failed(request, "write");
+    }
+    if (unlink(kFile) != 0) return (void)failed(request, "unlink");
   }
   say_holding();
   mcp_textf(request, "left %d", files);
@@ -191,7 +194,7 @@ int main(void) {
       {"unlink_file", "Removes such a file.", ANYTHING, unlink_file},
       {"close_unlinked", "Removes it while it is open, and closes it then.", ANYTHING, close_unlinked},
       {"leave_unlinked", "Removes it and ends with it open.", ANYTHING, leave_unlinked},
-      {"leave_many", "Removes many small files and ends with all open.", ANYTHING, leave_many},
+      {"leave_many", "Removes many files and ends with all open.", ANYTHING, leave_many},
       {"poke", "Writes to the big file of another.", ANYTHING, poke},
       {"rename_over", "Renames a small file over it.", ANYTHING, rename_over},
       {"truncate_file", "Cuts it to one byte.", ANYTHING, truncate_file},

@@ -127,7 +127,7 @@ Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) cons
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return kernel_says();
   if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return refused(std::errc::not_supported);
-  return Opened{std::move(file), S_ISDIR(found.st_mode), static_cast<uint64_t>(found.st_size)};
+  return Opened{std::move(file), S_ISDIR(found.st_mode), found};
 }
 
 // One name needs no handle, but where it is a link to be followed: less than half of the time.

@@ -33,7 +33,7 @@ using Outcome = std::expected<T, std::errc>;
 struct Opened {
   Fd fd;
   bool directory = false;
-  uint64_t size = 0;  // as it was opened
+  struct stat found{};  // as it was opened
 };
 
 enum class LastLink : bool { kStay = false, kFollow = true };

@@ -82,7 +82,22 @@ TEST_F(BlockingWork, renaming_over_a_big_file_frees_it_elsewhere) {
   EXPECT_FALSE(disk.exists("tmp/small"));
 }
 
-TEST_F(BlockingWork, closing_the_last_hold_on_a_removed_big_file_waits) {
+TEST_F(BlockingWork, a_new_file_is_not_cut_and_an_empty_one_is_as_if_written_to) {  // spec: F2
+  clock.wall = 4'000'000'000'000'000'000;
+  const timespec old[2] = {{1000, 0}, {1000, 0}};
+  disk.file("tmp/empty");
+  ASSERT_EQ(::utimensat(AT_FDCWD, disk.at("tmp/empty").c_str(), old, 0), 0);
+  EXPECT_EQ(open("empty", kReadWrite, kTrunc | kCreat), "SUCCESS");
+  EXPECT_GT(disk.stat("tmp/empty").st_mtim.tv_sec, 1'000'000'000);
+  EXPECT_EQ(disk.stat("tmp/empty").st_atim.tv_sec, 1000);
+  disk.file("tmp/full", "full");
+  ASSERT_EQ(::utimensat(AT_FDCWD, disk.at("tmp/full").c_str(), old, 0), 0);
+  EXPECT_EQ(open("full", kRead, kTrunc), "SUCCESS");
+  EXPECT_EQ(disk.stat("tmp/full").st_size, 0);
+  EXPECT_GT(disk.stat("tmp/full").st_mtim.tv_sec, 1'000'000'000);
+}
+
+TEST_F(BlockingWork, closing_a_big_file_waits) {
   big("tmp/big");
   const uint64_t first = opened("big", kReadWrite);
   const uint64_t second = opened("small", kReadWrite);

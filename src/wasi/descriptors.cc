@@ -39,26 +39,26 @@ Try<std::optional<Descriptor>> Descriptors::renumber(FdNumber from, FdNumber to)
 
 namespace {
 
-// What closing it frees, if nobody else has it open.
-uint64_t freed_by_closing(const File& file) {
-  if (!file.root->writable) return 0;  // nobody takes a name away there
+// What there may be to do when it is closed.
+uint64_t size_of(const File& file) {
+  if (!file.root->writable) return 0;  // nobody writes there, or takes a name away
   struct stat now{};
-  return ::fstat(file.fd.get(), &now) == 0 && now.st_nlink == 0 ? volume::freed_bytes(now) : 0;
+  return ::fstat(file.fd.get(), &now) == 0 ? volume::freed_bytes(now) : 0;
 }
 
 }  // namespace
 
-bool Descriptors::free_slowly() {
+bool Descriptors::are_slow_to_close() {
   uint64_t bytes = 0;
   for (auto& descriptor : table_) {
-    if (descriptor && descriptor->file() != nullptr) bytes += freed_by_closing(*descriptor->file());
+    if (descriptor && descriptor->file() != nullptr) bytes += size_of(*descriptor->file());
   }
   return volume::frees_slowly(bytes);
 }
 
-volume::Removed removed_of(Descriptor gone) {
+Fd slow_to_close(Descriptor gone) {
   File* file = gone.file();
-  if (file == nullptr || !volume::frees_slowly(freed_by_closing(*file))) return {};
+  if (file == nullptr || !volume::frees_slowly(size_of(*file))) return {};
   return std::move(file->fd);
 }
 

@@ -66,8 +66,9 @@ struct Descriptor {
   [[nodiscard]] Directory* directory() { return std::get_if<Directory>(&what); }
 };
 
-// The file of a descriptor that goes, where it has no name any more and is slow to free; else it is closed here.
-[[nodiscard]] volume::Removed removed_of(Descriptor gone);
+// The file of a descriptor that goes, where closing it may take long; else it is closed here. A big file may be freed by it, or what was
+// written to it be brought to the disk (ext4 does that after a truncation; a network's file systems always).
+[[nodiscard]] Fd slow_to_close(Descriptor gone);
 
 class Descriptors {
  public:
@@ -82,8 +83,8 @@ class Descriptors {
   [[nodiscard]] Try<Descriptor> take(FdNumber fd);
   // Moves `from` to `to`, which must be open and is taken by it; onto itself it does nothing.
   [[nodiscard]] Try<std::optional<Descriptor>> renumber(FdNumber from, FdNumber to);
-  // Whether closing all of them takes long, since open files have no name any more.
-  [[nodiscard]] bool free_slowly();
+  // Whether closing all of them may take long.
+  [[nodiscard]] bool are_slow_to_close();
 
  private:
   size_t most_;

@@ -63,7 +63,7 @@ Reply fd_allocate(Host& host, FdNumber fd, uint64_t, uint64_t) {  // spec: F3
 Reply fd_close(Host& host, FdNumber fd) {
   if (!host.at_work()) {
     TRY(Descriptor gone, host.descriptors().take(fd));
-    return host.free(removed_of(std::move(gone)));
+    return host.close(slow_to_close(std::move(gone)));
   }
   TRY_VOID(host.finish_work());
   return {};
@@ -73,7 +73,7 @@ Reply fd_renumber(Host& host, FdNumber from, FdNumber to) {
   if (!host.at_work()) {
     TRY(std::optional<Descriptor> gone, host.descriptors().renumber(from, to));
     if (!gone) return {};
-    return host.free(removed_of(*std::move(gone)));
+    return host.close(slow_to_close(*std::move(gone)));
   }
   TRY_VOID(host.finish_work());
   return {};

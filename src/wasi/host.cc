@@ -47,7 +47,7 @@ Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
 }
 
 Host::~Host() {
-  if (task_ == nullptr && !descriptors_.free_slowly()) return;
+  if (task_ == nullptr && !descriptors_.are_slow_to_close()) return;
   std::shared_ptr<void> left = std::make_shared<Descriptors>(std::move(descriptors_));
   if (task_ != nullptr && task_->abandon(left)) return;
   blocking_.hand_over(std::make_shared<BlockingTask>([left = std::move(left)](const auto&) { return std::errc{}; }));
@@ -88,7 +88,7 @@ Try<Progress> Host::finish_work() {
   return progress;
 }
 
-Reply Host::free(volume::Removed file) {
+Reply Host::close(Fd file) {
   if (!file.valid()) return {};
   begin_work([file = std::move(file)](const auto&) { return std::errc{}; });
   TRY_VOID(finish_work());

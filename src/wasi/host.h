@@ -116,8 +116,8 @@ class Host {
   [[nodiscard]] bool at_work() const { return task_ != nullptr; }
   void begin_work(BlockingTask::Work work, const Progress& progress = {});
   [[nodiscard]] Try<Progress> finish_work();
-  // Waits until what the file took up is freed; at once where it is invalid.
-  [[nodiscard]] Reply free(volume::Removed file);
+  // Waits until a file that is slow to close (or to free: volume::Removed) is closed; there is none where it is invalid.
+  [[nodiscard]] Reply close(Fd file);
   // Where the function is that waits.
   [[nodiscard]] const Progress& progress() const { return progress_; }
   // Where the function was when it waited; forgotten by this, so that a call that is complete leaves nothing

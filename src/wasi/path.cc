@@ -22,7 +22,7 @@ Reply path_unlink_file(Host& host, FdNumber fd, GuestPath path) {
   if (!host.at_work()) {
     TRY(const Place place, find_place(host, fd, path.text, Rights::kPathUnlinkFile, Change::kYes));
     TRY(volume::Removed removed, place.tree->unlink(place.path));
-    return host.free(std::move(removed));
+    return host.close(std::move(removed));
   }
   TRY_VOID(host.finish_work());
   return {};
@@ -53,7 +53,7 @@ Reply path_rename(Host& host, FdNumber fd, GuestPath path, FdNumber new_fd, Gues
   TRY(const Place from, find_place(host, fd, path.text, Rights::kPathRenameSource, Change::kYes));
   TRY(const Place to, find_place(host, new_fd, new_path.text, Rights::kPathRenameTarget, Change::kYes));
   TRY(volume::Removed removed, from.tree->rename(from.path, *to.tree, to.path));
-  return host.free(std::move(removed));
+  return host.close(std::move(removed));
 }
 
 Reply path_link(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, FdNumber new_fd,

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "base/result.h"
 #include "wasi/cut.h"
@@ -48,6 +49,21 @@ Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked
           .flags = flags};
 }
 
+// A file that has just been made isn't cut: ext4 would then write it to the disk when it is closed. One that was empty before is as
+// if it were written to now.
+Reply empty(Host& host, const volume::Opened& file) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  std::errc error{};
+  if (file.found.st_size > 0) {
+    error = set_size(file.fd.get(), 0);
+  } else if (host.clock().realtime() / kSecond > file.found.st_mtim.tv_sec + 1) {
+    const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+    if (::futimens(file.fd.get(), now) != 0) error = last_error();
+  }
+  if (error != std::errc{}) return refuse(error);
+  return {};
+}
+
 // The file has its number already, which is what it answers when it is empty.
 void begin_emptying(Host& host, FdNumber number) {
   const int file = host.descriptors().find(number)->file()->fd.get();
@@ -92,10 +108,8 @@ Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, Ope
         has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
     TRY(auto file, place.tree->open(place.path, kernel_flags(open, base, flags), last));
     const bool empties = has(open, OpenFlags::kTrunc);
-    const bool slowly = empties && volume::frees_slowly(file.size);
-    if (empties && !slowly) {
-      if (const std::errc error = set_size(file.fd.get(), 0); error != std::errc{}) return refuse(error);
-    }
+    const bool slowly = empties && volume::frees_slowly(volume::freed_bytes(file.found));
+    if (empties && !slowly) TRY_VOID(empty(host, file));
     host.descriptors().put(number, descriptor_of(std::move(file), place, asked, flags));
     if (slowly) {
       begin_emptying(host, number);
