@@ -24,24 +24,6 @@ std::string sized(const std::string& size) {  // as it stands in the header
   return entries({}) + entry;
 }
 
-std::string zip64() {
-  Zip zip = whole_zip();
-  const uint64_t at = zip.local.size();
-  const ZipFile file{"assets/x", "abc", 0};
-  Zip alone;
-  alone.add(file);
-  zip.local += alone.local;
-  const std::string head = le(45, 2) + le(0, 2) + le(0, 2) + le(0, 4) + alone.local.substr(14, 4);
-  ZipFile listed = file;
-  listed.extra = le(0x5455, 2) + le(1, 2) + "x" + le(1, 2) + le(24, 2) + le(3, 8) + le(3, 8) + le(at, 8);
-  zip.list(listed, head + le(0xffffffff, 4) + le(0xffffffff, 4), 0xffffffff);
-  const uint64_t end = zip.local.size() + zip.directory.size();
-  return zip.local + zip.directory + "PK\x06\x06" + le(44, 8) + le(45, 2) + le(45, 2) + le(0, 4) + le(0, 4) +
-         le(3, 8) + le(3, 8) + le(zip.directory.size(), 8) + le(zip.local.size(), 8) + "PK\x06\x07" +
-         le(0, 4) + le(end, 8) + le(1, 4) + "PK\x05\x06" + le(0, 4) + le(0xffff, 2) + le(0xffff, 2) +
-         le(0xffffffff, 4) + le(0xffffffff, 4) + le(0, 2);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {

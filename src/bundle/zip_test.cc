@@ -5,11 +5,11 @@ namespace subako::bundle {
 namespace {
 
 using testing::Assets;
-using testing::le;
 using testing::read_bytes;
 using testing::told;
 using testing::whole_zip;
 using testing::Zip;
+using testing::zip64;
 using testing::zip_with;
 using testing::ZipFile;
 
@@ -30,23 +30,7 @@ TEST(Zip, reads_stored_deflated_and_streamed_entries) {  // spec: B1
 }
 
 TEST(Zip, reads_zip64) {  // spec: B1
-  Zip zip = whole_zip();
-  const uint64_t at = zip.local.size();
-  const ZipFile file{"assets/x", "abc", 0};
-  Zip alone;
-  alone.add(file);
-  zip.local += alone.local;
-  const std::string head = le(45, 2) + le(0, 2) + le(0, 2) + le(0, 4) + alone.local.substr(14, 4);
-  ZipFile listed = file;
-  listed.extra = le(0x5455, 2) + le(1, 2) + "x" + le(1, 2) + le(24, 2) + le(3, 8) + le(3, 8) + le(at, 8);
-  zip.list(listed, head + le(0xffffffff, 4) + le(0xffffffff, 4), 0xffffffff);
-  const uint64_t end = zip.local.size() + zip.directory.size();
-  const std::string bytes = zip.local + zip.directory + "PK\x06\x06" + le(44, 8) + le(45, 2) + le(45, 2) +
-                            le(0, 4) + le(0, 4) + le(3, 8) + le(3, 8) + le(zip.directory.size(), 8) +
-                            le(zip.local.size(), 8) + "PK\x06\x07" + le(0, 4) + le(end, 8) + le(1, 4) +
-                            "PK\x05\x06" + le(0, 4) + le(0xffff, 2) + le(0xffff, 2) + le(0xffffffff, 4) +
-                            le(0xffffffff, 4) + le(0, 2);
-  EXPECT_EQ(told(bytes), "accepted");
+  EXPECT_EQ(told(zip64()), "accepted");
 }
 
 TEST(Zip, refuses_entries_that_no_bundle_has) {  // spec: B3

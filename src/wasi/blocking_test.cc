@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/limits.h"
 #include "wasi/guest_test.h"
 
@@ -215,54 +217,57 @@ TEST_F(BlockingWork, a_task_that_fails_is_the_guests_errno) {
   waits_then("fd_sync", {fd}, "SUCCESS");
 }
 
-TEST_F(BlockingWork, a_guest_that_ends_leaves_its_files_to_be_freed_and_its_work_undone) {
-  StringStdio io;
-  HeldTasks tasks;
-  tasks.hold = true;
-  const long before = volume::open_descriptors();
-  {
-    Host other({.preopens = {{"/volume/tmp", true}}}, clock, io, tasks);
-    other.bind(0, disk.open("tmp"));
-    const auto ask = [&](std::string_view name, const std::vector<uint64_t>& words) {
-      return shown(abi::find(imports(), name)->call(&other, abi::GuestMemory(memory), words));
-    };
-    big("tmp/big");
-    big("tmp/cut");
-    path("big");
-    ASSERT_EQ(ask("path_open", {3, 0, 1000, 3, 0, kReadWrite, 0, 0, 100}), "SUCCESS");
-    path("cut");
-    ASSERT_EQ(ask("path_open", {3, 0, 1000, 3, 0, kReadWrite, 0, 0, 100}), "SUCCESS");
-    std::filesystem::remove(disk.at("tmp/big"));
-    ASSERT_EQ(ask("fd_filestat_set_size", {5, 0}), "WAIT");
+// A second guest of /volume/tmp, with descriptors from 3 on, that ends when the test says so.
+class AnotherGuest : public BlockingWork {
+ protected:
+  void other_begins() {
+    others_tasks.hold = true;
+    other.emplace(World{.preopens = {{"/volume/tmp", true}}}, clock, others_stdio, others_tasks);
+    other->bind(0, disk.open("tmp"));
   }
-  EXPECT_EQ(tasks.held.size(), 2U) << "the one it waited for, and what is to be closed";
+  std::string ask_other(std::string_view name, const std::vector<uint64_t>& words) {
+    return shown(abi::find(imports(), name)->call(&*other, abi::GuestMemory(memory), words));
+  }
+  void other_opens(std::string_view name) {
+    path(name);
+    ASSERT_EQ(ask_other("path_open", {3, 0, 1000, name.size(), 0, kReadWrite, 0, 0, 100}), "SUCCESS");
+  }
+
+  StringStdio others_stdio;
+  HeldTasks others_tasks;
+  std::optional<Host> other;
+};
+
+TEST_F(AnotherGuest, a_guest_that_ends_leaves_its_files_to_be_freed_and_its_work_undone) {
+  const long before = volume::open_descriptors();
+  other_begins();
+  big("tmp/big");
+  big("tmp/cut");
+  other_opens("big");
+  other_opens("cut");
+  std::filesystem::remove(disk.at("tmp/big"));
+  ASSERT_EQ(ask_other("fd_filestat_set_size", {5, 0}), "WAIT");
+  other.reset();
+  EXPECT_EQ(others_tasks.held.size(), 2U) << "the one it waited for, and what is to be closed";
   EXPECT_EQ(volume::open_descriptors(), before + 2);
-  tasks.run();
+  others_tasks.run();
   EXPECT_EQ(volume::open_descriptors(), before);
   EXPECT_NE(disk.stat("tmp/cut").st_size, 0) << "nobody waited for it any more";
 }
 
-TEST_F(BlockingWork, many_small_files_without_a_name_are_slow_to_free_together) {
-  StringStdio io;
-  HeldTasks tasks;
-  tasks.hold = true;
+TEST_F(AnotherGuest, many_small_files_without_a_name_are_slow_to_free_together) {
   const long before = volume::open_descriptors();
-  {
-    Host other({.preopens = {{"/volume/tmp", true}}}, clock, io, tasks);
-    other.bind(0, disk.open("tmp"));
-    for (int i = 0; i < 5; ++i) {
-      disk.file("tmp/one");
-      std::filesystem::resize_file(disk.at("tmp/one"), limits::kFreedAtOnceBytes / 4);
-      path("one");
-      const auto opened = abi::find(imports(), "path_open")
-                              ->call(&other, abi::GuestMemory(memory), std::vector<uint64_t>{3, 0, 1000, 3, 0, kReadWrite, 0, 0, 100});
-      ASSERT_EQ(shown(opened), "SUCCESS");
-      std::filesystem::remove(disk.at("tmp/one"));
-    }
+  other_begins();
+  for (int i = 0; i < 5; ++i) {
+    disk.file("tmp/one");
+    std::filesystem::resize_file(disk.at("tmp/one"), limits::kFreedAtOnceBytes / 4);
+    other_opens("one");
+    std::filesystem::remove(disk.at("tmp/one"));
   }
-  ASSERT_EQ(tasks.held.size(), 1U);
+  other.reset();
+  ASSERT_EQ(others_tasks.held.size(), 1U);
   EXPECT_EQ(volume::open_descriptors(), before + 5);
-  tasks.run();
+  others_tasks.run();
   EXPECT_EQ(volume::open_descriptors(), before);
 }
 
