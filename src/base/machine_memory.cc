@@ -1,0 +1,121 @@
+#include "base/machine_memory.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/fd.h"
+#include "base/limits.h"
+
+namespace subako {
+
+namespace {
+
+std::optional<std::string> text_of(const std::string& path) {
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(64 * limits::kKiB, '\0');
+  size_t had = 0;
+  while (file.valid() && had < text.size()) {
+    const ssize_t n = read(file.get(), text.data() + had, text.size() - had);
+    if (n < 0) return std::nullopt;
+    if (n == 0) break;
+    had += static_cast<size_t>(n);
+  }
+  if (!file.valid()) return std::nullopt;
+  text.resize(had);
+  return text;
+}
+
+// "max", or nothing, is none.
+std::optional<uint64_t> number(std::string_view text) {
+  uint64_t value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+std::optional<uint64_t> number_in(const std::string& path) {
+  const auto text = text_of(path);
+  return text ? number(*text) : std::nullopt;
+}
+
+struct Names {
+  const char* most;
+  const char* used;
+  const char* cache;  // in memory.stat: what was not used lately
+};
+constexpr Names kVersion2{"/memory.max", "/memory.current", "inactive_file"};
+constexpr Names kVersion1{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
+
+// What a group and those above it leave. A container may show its own group as the root of all, under a path that isn't there.
+std::optional<uint64_t> left_in(const std::string& mount, std::string group, const Names& names) {
+  std::optional<uint64_t> least;
+  for (;;) {
+    const std::string folder = mount + (group == "/" ? "" : group);
+    const auto most = number_in(folder + names.most);
+    const auto used = number_in(folder + names.used);
+    if (most && used) {
+      const auto stat = text_of(folder + "/memory.stat");
+      const uint64_t cache = stat ? line_number(*stat, names.cache).value_or(0) : 0;
+      const uint64_t taken = *used - std::min(*used, cache);
+      const uint64_t left = *most - std::min(*most, taken);
+      least = std::min(least.value_or(left), left);
+    }
+    if (group.empty() || group == "/") return least;
+    group.erase(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
+  }
+}
+
+bool names_memory(std::string_view controllers) {
+  while (!controllers.empty()) {
+    const size_t end = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, end) == "memory") return true;
+    controllers.remove_prefix(std::min(end + 1, controllers.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<uint64_t> line_number(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    if (at > 0 && text[at - 1] != '\n') continue;
+    std::string_view rest = text.substr(at + name.size());
+    if (rest.starts_with(':')) rest.remove_prefix(1);
+    if (!rest.starts_with(' ') && !rest.starts_with('\t')) continue;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+    return number(rest);
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> available_memory(const std::string& root) {
+  const auto info = text_of(root + "/proc/meminfo");
+  const auto available = info ? line_number(*info, "MemAvailable") : std::nullopt;
+  if (!available) return std::nullopt;
+  uint64_t least = *available * limits::kKiB;
+  // Lines "number:controllers:path"; version 2's has no controllers.
+  const std::string groups = text_of(root + "/proc/self/cgroup").value_or("");
+  for (std::string_view rest = groups; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t first = line.find(':');
+    const size_t second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
+    const std::string path(line.substr(second + 1));
+    std::optional<uint64_t> left;
+    if (controllers.empty()) left = left_in(root + "/sys/fs/cgroup", path, kVersion2);
+    if (names_memory(controllers)) left = left_in(root + "/sys/fs/cgroup/memory", path, kVersion1);
+    least = std::min(least, left.value_or(least));
+  }
+  return least;
+}
+
+std::optional<uint64_t> memory_maps_at_most(const std::string& root) {
+  return number_in(root + "/proc/sys/vm/max_map_count");
+}
+
+}  // namespace subako

@@ -1,0 +1,21 @@
+// How much memory this process and its children can still have: of the machine, and of the control groups (v2 or v1) that it runs in.
+// What the kernel gives back when asked (its page cache) counts as free.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace subako {
+
+// None where /proc can't be read. `root`: where /proc and /sys lie; empty for this machine's.
+[[nodiscard]] std::optional<uint64_t> available_memory(const std::string& root = "");
+
+// The number after "name" or "name:" at the beginning of a line, as /proc/meminfo and memory.stat have it.
+[[nodiscard]] std::optional<uint64_t> line_number(std::string_view text, std::string_view name);
+
+// The kernel's vm.max_map_count; none where it can't be read.
+[[nodiscard]] std::optional<uint64_t> memory_maps_at_most(const std::string& root = "");
+
+}  // namespace subako
