@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "base/limits.h"
 
@@ -56,6 +57,7 @@ std::unexpected<Error> unannounced() {
 struct Chunk {
   size_t bytes = 0;  // 0: closed
   bool would_block = false;
+  bool lost = false;  // descriptors that came with these bytes; then none of them is there
 };
 
 // Descriptors of a message, owned; false where the kernel cut some off.
@@ -88,11 +90,10 @@ Result<Chunk> receive(int socket, char* out, size_t size, int flags, std::deque<
   // Closed with something of ours unread; what it sent before has been read by now.
   if (n < 0 && errno == ECONNRESET) return Chunk{};
   if (n < 0) return std::unexpected(system_error("reading from the other process", errno));
-  if (!collect(message, descriptors)) {
-    return fail(Code::kUnavailable,
-                "descriptors of a frame were lost: this process has too many open files (ulimit -n)");
-  }
-  return Chunk{static_cast<size_t>(n), false};
+  std::deque<Fd> arrived;
+  const bool complete = collect(message, arrived);
+  if (complete) std::ranges::move(arrived, std::back_inserter(descriptors));
+  return Chunk{static_cast<size_t>(n), false, !complete};
 }
 
 struct Sent {
@@ -158,6 +159,10 @@ Result<bool> receive_exactly(int socket, std::string& out, size_t size, std::deq
     const size_t had = out.size();
     out.resize(had + std::min(size - had, kReadBytes));
     TRY(const Chunk chunk, receive(socket, out.data() + had, out.size() - had, 0, descriptors));
+    if (chunk.lost) {
+      return fail(Code::kUnavailable,
+                  "descriptors of a frame were lost: this process has too many open files (ulimit -n)");
+    }
     out.resize(had + chunk.bytes);
     if (chunk.bytes == 0) return false;
   }
@@ -179,11 +184,14 @@ Result<std::vector<Frame>> FrameReader::take_frames() {
       if (descriptors_.size() > header.descriptors) return unannounced();
       break;
     }
-    if (descriptors_.size() < header.descriptors) {
+    // What the kernel hands over at once belongs to one frame: those before have all of theirs.
+    const bool lost = lost_ && header.descriptors > 0 && descriptors_.empty();
+    if (descriptors_.size() < header.descriptors && !lost) {
       return fail(Code::kInvalid, "a frame carries fewer descriptors than it announced");
     }
-    frames.push_back(
-        {buffer_.substr(at + kHeaderBytes, header.body), take(descriptors_, header.descriptors)});
+    lost_ = lost_ && !lost;
+    frames.push_back({buffer_.substr(at + kHeaderBytes, header.body),
+                      lost ? std::vector<Fd>() : take(descriptors_, header.descriptors), lost});
     at += kHeaderBytes + header.body;
   }
   buffer_.erase(0, at);
@@ -199,6 +207,7 @@ Result<FrameReader::Received> FrameReader::read_some(int socket) {
   auto chunk = receive(socket, buffer_.data() + had, kReadBytes, MSG_DONTWAIT, descriptors_);
   buffer_.resize(had + (chunk ? chunk->bytes : 0));
   if (!chunk) return std::unexpected(std::move(chunk).error());
+  lost_ = lost_ || chunk->lost;
   if (chunk->would_block) return Received{{}, State::kWouldBlock};
   if (chunk->bytes == 0) {
     if (!buffer_.empty()) return cut_off();

@@ -3,7 +3,8 @@
 // On the wire: u32 bytes of the body, u32 descriptors, both little endian, then the body; the descriptors
 // ride (SCM_RIGHTS) with the first byte of their frame. Both sides treat the other as hostile: a frame over
 // limits::kFrameBytes or kFrameDescriptors, or one with more or fewer descriptors than it announced, is an
-// Error, after which the connection is of no use and must be dropped. Nothing is allocated by an announced
+// Error, after which the connection is of no use and must be dropped. Descriptors that the kernel had no room for are their one frame's
+// misfortune. Nothing is allocated by an announced
 // length. No loop of events in here: FrameReader and FrameWriter never block and their caller polls;
 // send_frame and receive_frame block.
 #pragma once
@@ -22,6 +23,7 @@ namespace subako::child {
 struct Frame {
   std::string body;
   std::vector<Fd> descriptors;  // close-on-exec
+  bool lost = false;            // descriptors that it announced: this process had too many files open. Then there are none
 };
 
 class FrameReader {
@@ -44,6 +46,7 @@ class FrameReader {
 
   std::string buffer_;
   std::deque<Fd> descriptors_;  // received and not yet matched to a frame
+  bool lost_ = false;           // those of the next frame that announces more than there are
 };
 
 class FrameWriter {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/few_descriptors_test.h"
 #include "base/limits.h"
 
 namespace subako::child {
@@ -177,6 +178,40 @@ TEST(Frames, a_hostile_sender_is_an_error) {
     raw_send(blocking.left.get(), row.bytes, std::vector<int>(row.fds, file.get()));
     blocking.left.reset();
     EXPECT_FALSE(receive_frame(blocking.right.get())) << row.name;
+  }
+}
+
+TEST(Frames, descriptors_without_room_are_their_frames_misfortune) {
+  Pair pair;
+  FrameWriter writer;
+  const auto push = [&](const std::string& body, size_t descriptors) {
+    Frame frame{body, {}};
+    for (size_t i = 0; i < descriptors; ++i) frame.descriptors.push_back(null());
+    ASSERT_TRUE(writer.push(std::move(frame)));
+  };
+  push("none", 0);
+  push("three", 3);
+  push("one", 1);
+  push("none again", 0);
+  ASSERT_TRUE(writer.flush(pair.left.get()));
+  std::vector<Frame> frames;
+  {
+    Fd next = null();
+    const auto room_for_one = static_cast<rlim_t>(next.get()) + 1;
+    next.reset();
+    const FewDescriptors few(room_for_one);
+    FrameReader reader;
+    while (frames.size() < 4) {
+      auto got = reader.read_some(pair.right.get());
+      ASSERT_TRUE(got) << got.error().message;
+      for (Frame& frame : got->frames) frames.push_back(std::move(frame));
+    }
+  }
+  const std::vector<std::string> bodies{"none", "three", "one", "none again"};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(frames[i].body, bodies[i]);
+    EXPECT_EQ(frames[i].lost, i == 1);
+    EXPECT_EQ(frames[i].descriptors.size(), i == 2 ? 1U : 0U);
   }
 }
 
