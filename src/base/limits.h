@@ -105,6 +105,43 @@ inline constexpr size_t kEngineIdentityBytes = 64 * kKiB;            // what a w
 inline constexpr uint32_t kFrameBytes = 8 * kMiB;
 inline constexpr uint32_t kFrameDescriptors = 64;  // preopens of a run: two of the Volume, the package, and 61 skills
 
+// Memory of a node (core/memory_plan.h, worker/memory_meter.h).
+inline constexpr uint64_t kTableElementBytes = 8;
+inline constexpr uint64_t kGuestHostBytes = 256 * kKiB;  // what the host holds for any guest: its stack, its record, its messages
+// What it may come to: a line and its answer (L4), arguments (C10) as they came and as a line, stderr kept and on its way (L5), frames.
+inline constexpr uint64_t kGuestHostMostBytes = 8 * kMiB;
+// One guest at the limits of L2.
+inline constexpr uint64_t kFullGuestBytes = kMemoryBytes + kTableElements * kTableElementBytes + kGuestHostMostBytes;
+// What a freed slot may keep resident (docs/decisions/0015): of its memory, of each of its tables, of its stack. The worst that a
+// guest can leave is two memories (references have a heap of their own) and all tables.
+inline constexpr uint64_t kKeptMemoryBytes = 1 * kMiB;
+inline constexpr uint64_t kKeptTableBytes = 4 * kKiB;
+inline constexpr uint64_t kKeptStackBytes = 16 * kKiB;
+inline constexpr uint64_t kUnknownGuestBytes = 2 * kMiB;  // expected of a version that hasn't run yet
+inline constexpr uint64_t kWorkerBytes = 32 * kMiB;       // of a worker without guests
+inline constexpr uint64_t kMemoryGrantBytes = 4 * kMiB;   // that a worker asks for beyond what it needs at once
+inline constexpr uint32_t kGuestsPerWorker = 8000;        // slots at most: each takes 5 or 6 memory maps
+inline constexpr uint32_t kMapsPerGuest = 6;
+inline constexpr uint32_t kMapsOfWorker = 1024;           // its program, modules, threads, heap
+inline constexpr size_t kWorkerFramesBytes = 2 * size_t{8} * kMiB;  // queued to core: then no guest gets a turn
+inline constexpr std::chrono::milliseconds kWorkerIdleTrim = 2s;     // without a guest: then what freed slots keep is given back
+
+// Calls that wait (core/admission.h).
+inline constexpr uint32_t kQueuedCalls = 4096;
+inline constexpr uint32_t kQueuedCallsOfSession = 256;
+inline constexpr uint64_t kQueuedBytes = 64 * kMiB;  // of their arguments
+inline constexpr uint32_t kOvertaken = 64;           // how often one that waits for memory may be overtaken by smaller ones
+inline constexpr std::chrono::seconds kRetryAfterLeast = 1s;
+inline constexpr std::chrono::seconds kRetryAfterMost = 60s;
+
+// Workers that die (core/worker_pool.h).
+inline constexpr uint32_t kDeathsToSetApart = 2;    // of a version that was running: then it gets a worker of its own
+inline constexpr uint32_t kCleanRunsToForgive = 50;  // of such a version, on end: then it may run with others again
+inline constexpr uint32_t kWorkersApart = 2;
+inline constexpr uint32_t kGuestsApart = 16;         // slots of a worker for one version
+inline constexpr uint32_t kFailedStarts = 3;         // in a row: then there is a pause before the next
+inline constexpr std::chrono::milliseconds kStartPause = 5s;
+
 // What core grants a worker before it is ended: the time to start, to take a module, to end a run beyond that run's own
 // time (L1, L11), to confirm a cancel (C12).
 inline constexpr std::chrono::milliseconds kWorkerStart = 10s;

@@ -18,7 +18,9 @@ class MachineMemory : public ::testing::Test {
   void SetUp() override {
     root_ = ::testing::TempDir() + "machine_memory";
     std::filesystem::remove_all(root_);
-    put("/proc/meminfo", "MemTotal:       24684236 kB\nMemFree:        19046400 kB\nMemAvailable:    1024000 kB\nBuffers: 1 kB\n");
+    put("/proc/meminfo",
+        "MemTotal:       24684236 kB\nMemFree:        19046400 kB\nMemAvailable:    1024000 kB\nBuffers: 1 "
+        "kB\n");
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
   void put(const std::string& path, const std::string& text) {

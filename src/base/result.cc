@@ -39,7 +39,7 @@ Code code_of(int errno_value) {
 }  // namespace
 
 Error system_error(std::string_view what, int errno_value) {
-  return {code_of(errno_value), std::string(what) + ": " + std::strerror(errno_value)};
+  return {.code = code_of(errno_value), .message = std::string(what) + ": " + std::strerror(errno_value)};
 }
 
 }  // namespace subako

@@ -5,7 +5,9 @@
 // noexcept.
 #pragma once
 
+#include <chrono>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,7 @@ enum class Code {
   kLimit,        // over another limit of the product
   kConflict,     // it exists already or changed meanwhile
   kUnavailable,  // not now: try again
+  kBusy,         // as much as we take waits already: try again after Error::retry_after
   kTimeout,      // took too long
   kCancelled,    // the caller asked us to stop
   kUnsupported,  // this machine or build can't do it
@@ -32,13 +35,14 @@ enum class Code {
 struct Error {
   Code code = Code::kInternal;
   std::string message;  // one sentence: the cause, with the value, and what to try; no trailing newline
+  std::optional<std::chrono::seconds> retry_after = std::nullopt;  // of kBusy
 };
 
 template <class T>
 using Result = std::expected<T, Error>;
 
 [[nodiscard]] inline std::unexpected<Error> fail(Code code, std::string message) {
-  return std::unexpected(Error{code, std::move(message)});
+  return std::unexpected(Error{.code = code, .message = std::move(message)});
 }
 
 // "<what>: <strerror(errno_value)>", with the code that fits the errno.

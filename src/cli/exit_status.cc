@@ -14,6 +14,7 @@ Exit exit_status(Code code) {
     case Code::kCancelled:
       return Exit::kCancelled;
     case Code::kUnavailable:
+    case Code::kBusy:
     case Code::kTimeout:
     case Code::kUnsupported:
     case Code::kCorrupt:
