@@ -73,6 +73,7 @@ struct Job {
     message.set_module(1);
     message.set_package("bench");
     message.set_timeout_ms(60'000);
+    message.set_memory_bytes(limits::kFullGuestBytes);
     message.mutable_call()->set_tool(tool);
     message.mutable_call()->set_arguments(arguments);
     return message;
@@ -106,7 +107,8 @@ void bench_calls(const std::string& compiled, const Job& job, double seconds) {
   worker::CpuClock cpu(clock);
   Ids ids;
   const auto blocking = must(worker::BlockingThreads::create(limits::kBlockingThreads));
-  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors};
+  worker::MemoryMeter memory([](uint64_t, uint64_t) {}, [](uint64_t) {});
+  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors, memory};
   count(seconds, [&](uint64_t id) {
     worker::Run run(job.start(id), {}, module, around);
     while (run.take_turn() == worker::Run::Turn::kAgain) {
@@ -129,6 +131,7 @@ class Feeder {
   void begin(const std::string& compiled) {
     child::ToWorker configure;
     configure.mutable_configure()->set_guests(16);
+    configure.mutable_configure()->set_kept_bytes(limits::kKeptMemoryBytes);
     send(configure);
     child::ToWorker load;
     load.mutable_load_module()->set_module(1);
@@ -220,7 +223,8 @@ void bench_held(const std::string& compiled, const Job& job, size_t guests) {
   worker::CpuClock cpu(clock);
   Ids ids;
   const auto blocking = must(worker::BlockingThreads::create(limits::kBlockingThreads));
-  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors};
+  worker::MemoryMeter memory([](uint64_t, uint64_t) {}, [](uint64_t) {});
+  const worker::Surroundings around{engine, clock, cpu, ids, *blocking, limits::kDescriptors, memory};
   const long before = resident_kib();
   std::vector<std::unique_ptr<worker::Run>> runs;
   for (uint64_t id = 1; id <= guests; ++id) {

@@ -40,8 +40,11 @@ unsafe fn or_exit(memory: *mut u8) -> *mut u8 {
 #[global_allocator]
 static ALLOCATOR: ExitWhenEmpty = ExitWhenEmpty;
 
+use std::future::Future;
 use std::os::fd::FromRawFd;
 use std::os::raw::{c_char, c_int, c_void};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// Copies `text` into a C buffer of `capacity` bytes, cut at a character and ended by a NUL.
 unsafe fn write_text(text: &str, buffer: *mut c_char, capacity: usize) {
@@ -101,7 +104,16 @@ pub struct subako_limits {
     pub memory: *mut u8,
     /// From here on it is in huge pages.
     pub huge_from: u64,
+    /// Asked before each growth that the limits allow, with its bytes; the guest stands on its fiber until the answer is yes or no.
+    pub may_grow: Option<extern "C" fn(env: *mut c_void, bytes: u64) -> c_int>,
+    pub env: *mut c_void,
 }
+
+/// What may_grow says; LATER: ask again when the guest's future is polled.
+const NO: c_int = 0;
+const YES: c_int = 1;
+
+const ELEMENT_BYTES: u64 = 8;
 
 extern "C" {
     fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
@@ -139,48 +151,102 @@ struct Limiter(*mut subako_limits);
 unsafe impl Send for Limiter {}
 unsafe impl Sync for Limiter {}
 
+/// A growth whose answer may take a while.
+struct Growth {
+    limits: *mut subako_limits,
+    bytes: u64,
+    book: fn(&mut subako_limits, u64),
+    amount: u64,
+}
+unsafe impl Send for Growth {}
+
+impl Future for Growth {
+    type Output = wasmtime::Result<bool>;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        let growth = self.get_mut();
+        let limits = unsafe { &mut *growth.limits };
+        let answer = limits.may_grow.map_or(YES, |ask| ask(limits.env, growth.bytes));
+        match answer {
+            NO => Poll::Ready(Ok(false)),
+            YES => {
+                (growth.book)(limits, growth.amount);
+                Poll::Ready(Ok(true))
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = wasmtime::Result<bool>> + Send + 'a>>;
+
+fn at_once<'a>(answer: bool) -> Answer<'a> {
+    Box::pin(std::future::ready(Ok(answer)))
+}
+
 /// The module's own maximum: Wasmtime asks us first and then refuses such a growth itself, so it is neither booked nor ours.
 fn exceeds(desired: usize, maximum: Option<usize>) -> bool {
     maximum.is_some_and(|most| desired > most)
 }
 
-/// The C API's own limiter counts each table by itself and doesn't tell of a refused growth.
-impl wasmtime::ResourceLimiter for Limiter {
-    fn memory_growing(
-        &mut self,
+/// The C API's own limiter counts each table by itself, doesn't tell of a refused growth, and can't wait for an answer. Asynchronous
+/// functions as their macro would write them.
+impl wasmtime::ResourceLimiterAsync for Limiter {
+    fn memory_growing<'s, 'a>(
+        &'s mut self,
         current: usize,
         desired: usize,
         maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    ) -> Answer<'a>
+    where
+        's: 'a,
+        Self: 'a,
+    {
         let limits = unsafe { &mut *self.0 };
-        let after = limits.bytes.saturating_add((desired - current) as u64);
-        if after > limits.max_bytes {
+        let more = (desired - current) as u64;
+        if limits.bytes.saturating_add(more) > limits.max_bytes {
             limits.refused += 1;
-            return Ok(false);
+            return at_once(false);
         }
-        if !exceeds(desired, maximum) {
-            let before = std::mem::replace(&mut limits.bytes, after);
-            limits.ask_for_huge_pages(before);
+        if exceeds(desired, maximum) {
+            return at_once(true);
         }
-        Ok(true)
+        Box::pin(Growth {
+            limits: self.0,
+            bytes: more,
+            book: |limits, more| {
+                let before = limits.bytes;
+                limits.bytes += more;
+                limits.ask_for_huge_pages(before);
+            },
+            amount: more,
+        })
     }
 
-    fn table_growing(
-        &mut self,
+    fn table_growing<'s, 'a>(
+        &'s mut self,
         current: usize,
         desired: usize,
         maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    ) -> Answer<'a>
+    where
+        's: 'a,
+        Self: 'a,
+    {
         let limits = unsafe { &mut *self.0 };
-        let after = limits.elements.saturating_add((desired - current) as u64);
-        if after > limits.max_elements {
+        let more = (desired - current) as u64;
+        if limits.elements.saturating_add(more) > limits.max_elements {
             limits.refused += 1;
-            return Ok(false);
+            return at_once(false);
         }
-        if !exceeds(desired, maximum) {
-            limits.elements = after;
+        if exceeds(desired, maximum) {
+            return at_once(true);
         }
-        Ok(true)
+        Box::pin(Growth {
+            limits: self.0,
+            bytes: more.saturating_mul(ELEMENT_BYTES),
+            book: |limits, more| limits.elements += more,
+            amount: more,
+        })
     }
 
     fn memories(&self) -> usize {
@@ -203,7 +269,7 @@ pub unsafe extern "C" fn subako_store_limits(
     );
     let store = &mut *(store as *mut WasmtimeStore);
     let mut limiter = Box::new(Limiter(limits));
-    store.limiter(move |_| {
+    store.limiter_async(move |_| {
         // The closure owns the limiter, and the store owns the closure.
         let limiter: *mut Limiter = &mut *limiter;
         &mut *limiter

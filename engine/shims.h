@@ -22,7 +22,10 @@ typedef struct subako_limits {
   uint64_t refused;
   uint8_t* memory;     // null: not known yet
   uint64_t huge_from;  // from here on the memory is in huge pages
+  int (*may_grow)(void* env, uint64_t bytes);  // null: whatever the limits allow; called again after SUBAKO_LATER
+  void* env;
 } subako_limits;
+enum { SUBAKO_NO = 0, SUBAKO_YES = 1, SUBAKO_LATER = 2 };
 void subako_store_limits(wasmtime_store_t* store, subako_limits* limits);
 void subako_limits_memory(subako_limits* limits, uint8_t* memory);
 

@@ -41,6 +41,29 @@ static void spin_host(const mcp_request* request) {
   }
 }
 
+// {"mib":N} more, every page of it written; held for {"ms":M}, or not at all.
+static void hold_memory(const mcp_request* request) {
+  size_t mib = (size_t)mcp_number(mcp_get(request->arguments, "mib"), 1);
+  size_t before = __builtin_wasm_memory_grow(0, mib * 16);
+  if (before == (size_t)-1) {
+    mcp_error(request, "no memory");
+    return;
+  }
+  for (size_t at = 0; at < mib << 20; at += 4096) ((volatile char*)(before * 65536))[at] = 1;
+  double ms = mcp_number(mcp_get(request->arguments, "ms"), 0);
+  say_holding();
+  struct timespec wait = {(time_t)(ms / 1000), (long)(ms - 1000.0 * (long)(ms / 1000)) * 1000000};
+  nanosleep(&wait, NULL);
+  mcp_textf(request, "held %zu MiB", mib);
+}
+
+// Traps where it gets no memory.
+static void need_memory(const mcp_request* request) {
+  size_t mib = (size_t)mcp_number(mcp_get(request->arguments, "mib"), 1);
+  if (__builtin_wasm_memory_grow(0, mib * 16) == (size_t)-1) __builtin_trap();
+  mcp_text(request, "got it");
+}
+
 static void answer(const mcp_request* request) {
   mcp_text(request, "here");
 }
@@ -54,6 +77,8 @@ int main(void) {
       {"hold_stdin", "Reads stdin again before it answers.", ANYTHING, hold_stdin},
       {"spin", "Computes for ever.", ANYTHING, spin},
       {"spin_host", "Asks for the time for ever.", ANYTHING, spin_host},
+      {"hold_memory", "Takes `mib` MiB of memory and holds them for `ms` milliseconds.", ANYTHING, hold_memory},
+      {"need_memory", "Takes `mib` MiB of memory, or traps.", ANYTHING, need_memory},
       {"answer", "Answers at once.", ANYTHING, answer},
   };
   return mcp_serve(tools, sizeof tools / sizeof *tools);

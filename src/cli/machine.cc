@@ -21,7 +21,9 @@
 
 #include "base/fd.h"
 #include "base/limits.h"
+#include "base/machine_memory.h"
 #include "cli/human.h"
+#include "core/memory_plan.h"
 #include "core/module_cache.h"
 #include "core/node.h"
 #include "core/scratch.h"
@@ -154,6 +156,19 @@ Finding memory() {
   return {"memory", State::kWarn, std::move(found), "compiling a large module may need up to 2 GB"};
 }
 
+// As a Node divides it where nobody says more.
+Finding memory_for_guests() {
+  const std::optional<uint64_t> available = available_memory();
+  if (!available) {
+    return {"memory for guests", State::kWarn, "unknown", "/proc/meminfo can't be read: a node takes as much as one guest may have"};
+  }
+  const uint64_t budget = core::default_memory(*available);
+  std::string found = human_bytes(budget) + ": 3/4 of what this machine, or its control group, has available";
+  if (budget >= 2 * limits::kFullGuestBytes + limits::kWorkerBytes) return {"memory for guests", State::kOk, std::move(found), ""};
+  return {"memory for guests", State::kWarn, std::move(found),
+          "a guest may take 512 MiB: calls that need much run one after the other, and may fail for lack of memory"};
+}
+
 Finding temporary_folder() {
   const std::string path = core::Scratch::default_parent();
   struct statvfs s{};
@@ -215,7 +230,7 @@ Finding child_executable() {
 std::vector<Finding> examine_machine() {
   return {kernel(),           openat2_call(), pidfd_call(), memfd_sealing(), user_namespaces(),
           seccomp_filter(),   landlock(),     cpu(),        cores(),         memory(),
-          temporary_folder(), module_cache(), open_files(), memory_maps(),   child_executable()};
+          memory_for_guests(), temporary_folder(), module_cache(), open_files(), memory_maps(), child_executable()};
 }
 
 }  // namespace subako::cli

@@ -32,6 +32,8 @@ struct CallRequest {
   std::string arguments;  // as protocol::check_arguments made them
   std::chrono::milliseconds timeout = limits::kDefaultTimeout;
   const Trees* trees = nullptr;
+  // Whose Volume the trees are: all calls of a session run in one worker at a time, and sessions take turns. 0: of none.
+  uint64_t session = 0;
 };
 
 struct HttpExchange {

@@ -1,17 +1,18 @@
 #include "core/node.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "base/limits.h"
+#include "base/machine_memory.h"
 #include "core/builder_job.h"
+#include "core/memory_plan.h"
 #include "core/off_loop.h"
 #include "core/package_build.h"
 #include "core/picture_builders.h"
 #include "core/report.h"
 #include "core/see.h"
 #include "core/start_run.h"
-#include "core/worker_link.h"
+#include "core/worker_pool.h"
 
 namespace subako::core {
 
@@ -24,12 +25,23 @@ protocol::Crash host_crash(std::string message) {
   return crash;
 }
 
+Result<std::shared_ptr<WorkerPool>> make_pool(asio::io_context& io, const NodeOptions& options) {
+  MemoryAsked asked;
+  asked.bytes = options.memory_bytes;
+  asked.available = available_memory();
+  asked.maps = memory_maps_at_most();
+  asked.workers = std::max(1U, options.workers);
+  asked.guests = options.guests_per_worker;
+  TRY(const MemoryPlan plan, plan_memory(asked));
+  return std::make_shared<WorkerPool>(io, options, plan);
+}
+
 }  // namespace
 
 class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
  public:
   Impl(asio::io_context& io, Scratch& scratch, NodeOptions options)
-      : io_(io), scratch_(scratch), options_(std::move(options)), slots_changed_(io), off_loop_(io) {
+      : io_(io), scratch_(scratch), options_(std::move(options)), off_loop_(io), pool_(make_pool(io, options_)) {
     pictures_ = std::make_shared<PictureBuilders>(io_, options_);
   }
 
@@ -47,63 +59,53 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   void stop();
 
  private:
-  // A slot of a worker, given back when this is destroyed.
-  struct Slot {
-    Slot(std::shared_ptr<Impl> of, std::shared_ptr<WorkerLink> on)
-        : node(std::move(of)), worker(std::move(on)) {
-      ++worker->slots_taken;
-    }
-    Slot(Slot&&) noexcept = default;
-    Slot& operator=(Slot&&) = delete;
-    ~Slot() {
-      if (!worker) return;
-      --worker->slots_taken;
-      node->slots_changed_.notify();
-    }
-    std::shared_ptr<Impl> node;
-    std::shared_ptr<WorkerLink> worker;
-  };
   using RunEnd = std::variant<child::Ended, protocol::Crash, protocol::WasCancelled>;
   struct Ran {
     RunEnd end;
-    std::shared_ptr<WorkerLink> worker;  // null where it was cancelled before it had one
+    std::optional<WorkerPool::Slot> slot;  // until its report is read; none where it was cancelled before it had one
     double queue_ms = 0;
     double load_ms = 0;
   };
+  struct Asked {
+    BuiltPackagePtr package;
+    uint64_t session = 0;
+    uint64_t arguments_bytes = 0;
+    std::chrono::milliseconds timeout{};
+    std::function<Result<StartRun>()> start;  // once it has a slot: what waits holds no descriptors
+  };
 
-  // The one with the fewest calls; a new one rather than one that has any.
-  Result<std::shared_ptr<WorkerLink>> any_worker();
-  // Null: every slot is taken.
-  Result<std::shared_ptr<WorkerLink>> free_worker();
-  // None: cancelled while waiting.
-  Task<Result<std::optional<Slot>>> take_slot(CallWatch* watch);
-  Task<Result<Ran>> run(BuiltPackagePtr package, StartRun start, CallWatch* watch);
+  Task<Result<Ran>> run(Asked asked, CallWatch* watch);
+  // In the slot that it has, of a worker that is ready.
+  Task<Result<void>> run_in_slot(Ran& ran, const Asked& asked, CallWatch* watch);
+  // What it reported can't be true: its worker is ended.
+  static std::string end_worker(Ran& ran, const std::string& did);
+  // The workers; the Error that there can't be any.
+  Result<WorkerPool*> pool() {
+    if (!pool_) return std::unexpected(pool_.error());
+    return pool_->get();
+  }
 
   asio::io_context& io_;
   Scratch& scratch_;
   NodeOptions options_;
-  std::vector<std::shared_ptr<WorkerLink>> workers_;
-  std::deque<uint64_t> queue_;  // tickets of those that wait for a slot, first come first served
-  uint64_t next_ticket_ = 0;
-  Signal slots_changed_;
   OffLoop off_loop_;
-  std::shared_ptr<PictureBuilders> pictures_;  // with the frames of its pictures
-  bool stopped_ = false;
+  std::shared_ptr<PictureBuilders> pictures_;           // with the frames of its pictures
+  Result<std::shared_ptr<WorkerPool>> pool_;            // with the frames of its calls
 };
 
 void Node::Impl::stop() {
-  stopped_ = true;
-  for (const auto& worker : workers_) worker->die("subako was shut down");
-  workers_.clear();
+  if (pool_) (*pool_)->stop();
   pictures_->stop();
-  slots_changed_.notify();
   off_loop_.stop();
 }
 
 Task<Result<Node::BuildResult>> Node::Impl::build(BundleSource source,
                                                   std::function<void(BuildPhase)> progress) {
   const auto self = shared_from_this();
-  BuildRoom room{io_, scratch_, options_, off_loop_, [this] { return any_worker(); }};
+  BuildRoom room{io_, scratch_, options_, off_loop_, [this]() -> Result<std::shared_ptr<WorkerLink>> {
+                   TRY(WorkerPool* const workers, pool());
+                   return workers->any_worker();
+                 }};
   co_return co_await build_package(std::move(room), std::move(source), std::move(progress));
 }
 
@@ -119,96 +121,77 @@ Task<Result<Node::PackResult>> Node::Impl::pack(BundleSource source, Fd out) {
   co_return PackResult(Packed{packed.bytes(), packed.files(), warnings_of(packed.warnings())});
 }
 
-Result<std::shared_ptr<WorkerLink>> Node::Impl::any_worker() {
-  if (stopped_) return fail(Code::kUnavailable, "subako is shutting down");
-  std::erase_if(workers_, [](const auto& worker) { return worker->dead(); });
-  const auto least =
-      std::ranges::min_element(workers_, {}, [](const auto& worker) { return worker->slots_taken; });
-  const bool idle = least != workers_.end() && (*least)->slots_taken == 0;
-  if (!idle && workers_.size() < options_.workers) {
-    TRY(auto worker, WorkerLink::start(io_, options_.child_executable, options_.guests_per_worker,
-                                       options_.worker_queue_bytes));
-    return workers_.emplace_back(std::move(worker));
-  }
-  if (least == workers_.end()) return fail(Code::kUnavailable, "this node has no workers");
-  return *least;
-}
-
-Result<std::shared_ptr<WorkerLink>> Node::Impl::free_worker() {
-  TRY(auto least, any_worker());
-  if (least->slots_taken >= least->guests()) return nullptr;
-  return least;
-}
-
-Task<Result<std::optional<Node::Impl::Slot>>> Node::Impl::take_slot(CallWatch* watch) {
-  const auto self = shared_from_this();
-  const uint64_t ticket = next_ticket_++;
-  queue_.push_back(ticket);
-  struct Leave {
-    Impl& node;
-    uint64_t ticket;
-    ~Leave() {
-      std::erase(node.queue_, ticket);
-      node.slots_changed_.notify();
-    }
-  };
-  const Leave leave{*this, ticket};
-  const CallWatchBinding binding(watch, [this] { slots_changed_.notify(); });
-  for (;;) {
-    if (watch != nullptr && watch->cancelled()) co_return std::nullopt;
-    if (queue_.front() == ticket) {
-      CO_TRY(auto worker, free_worker());
-      if (worker) co_return Slot(self, std::move(worker));
-    }
-    co_await slots_changed_.wait_until(Time::max());
-  }
-}
-
-Task<Result<Node::Impl::Ran>> Node::Impl::run(BuiltPackagePtr package, StartRun start, CallWatch* watch) {
+Task<Result<Node::Impl::Ran>> Node::Impl::run(Asked asked, CallWatch* watch) {
   const auto self = shared_from_this();
   const Time begin = now();
-  CO_TRY(auto slot, co_await take_slot(watch));
-  if (!slot) co_return Ran{protocol::WasCancelled{}, nullptr, ms_since(begin), 0};
-  const std::shared_ptr<WorkerLink> worker = slot->worker;
-  // A worker that can't even begin is our failure, not this call's.
-  auto ready = co_await worker->ready(watch);
-  if (!ready) co_return fail(Code::kInternal, std::move(ready).error());
-  Ran ran{protocol::WasCancelled{}, worker, ms_since(begin), 0};
-  if (!*ready) co_return ran;
-  const Time queued = now();
-  auto module = co_await worker->load(package, watch);
-  ran.load_ms = ms_since(queued);
-  if (!module && worker->dead()) {
-    ran.end = host_crash(std::move(module).error().message);
-    co_return ran;
+  CO_TRY(WorkerPool* const workers, pool());
+  WorkerPool::Ask ask;
+  ask.session = asked.session;
+  ask.version = workers->record_of(asked.package);
+  ask.held_bytes = asked.arguments_bytes;
+  // What waited for a worker that never came to life waits for the next one: it isn't lost.
+  for (uint32_t starts = 1;; ++starts) {
+    CO_TRY(auto slot, co_await workers->take(ask, watch));
+    if (!slot) co_return Ran{protocol::WasCancelled{}, std::nullopt, ms_since(begin), 0};
+    const auto ready = co_await slot->worker()->ready(watch);
+    if (!ready && (starts >= limits::kFailedStarts || workers->stopped()))
+      co_return fail(Code::kInternal, ready.error());
+    ask.again = true;
+    if (!ready) continue;
+    Ran ran{protocol::WasCancelled{}, std::move(slot), ms_since(begin), 0};
+    if (*ready) CO_TRY_VOID(co_await run_in_slot(ran, asked, watch));
+    co_return std::move(ran);
+  }
+}
+
+Task<Result<void>> Node::Impl::run_in_slot(Ran& ran, const Asked& asked, CallWatch* watch) {
+  WorkerPool::Slot& slot = *ran.slot;
+  WorkerLink& worker = *slot.worker();
+  slot.begins();
+  const Time begin = now();
+  auto module = co_await worker.load(asked.package, watch);
+  ran.load_ms = ms_since(begin);
+  if (!module && worker.dead()) {
+    ran.end = host_crash(std::move(module).error().message + slot.note());
+    co_return Result<void>();
   }
   if (!module) co_return std::unexpected(std::move(module).error());
-  if (!*module || (watch != nullptr && watch->cancelled())) co_return ran;
+  if (!*module || (watch != nullptr && watch->cancelled())) co_return Result<void>();
+  CO_TRY(StartRun start, asked.start());
   start.message.set_module(**module);
-  const auto allowed = std::chrono::milliseconds(start.message.timeout_ms()) + options_.worker_silence;
-  auto ended = co_await worker->run(std::move(start.message), std::move(start.descriptors), allowed, watch);
+  start.message.set_timeout_ms(static_cast<uint32_t>(asked.timeout.count()));
+  start.message.set_memory_bytes(slot.memory_bytes());
+  const auto allowed = asked.timeout + options_.worker_silence;
+  auto ended = co_await worker.run(std::move(start.message), std::move(start.descriptors), allowed, watch);
   if (ended) {
+    slot.ended(ended->measured().peak_held_bytes());
     ran.end = *std::move(ended);
   } else {
-    ran.end = host_crash(std::move(ended).error());
+    ran.end = host_crash(std::move(ended).error() + slot.note());
   }
-  co_return ran;
+  co_return Result<void>();
+}
+
+std::string Node::Impl::end_worker(Ran& ran, const std::string& did) {
+  std::string reason = "the worker process " + did + " and was ended";
+  ran.slot->worker()->die(reason);
+  return reason + ran.slot->note();
 }
 
 Task<Result<UploadCheck>> Node::Impl::upload_check(BuiltPackagePtr package, CallWatch* watch) {
   const auto self = shared_from_this();
   const Time begin = now();
-  CO_TRY(StartRun start, start_upload(*package));
-  CO_TRY(Ran ran, co_await run(package, std::move(start), watch));
+  Asked asked;
+  asked.package = package;
+  asked.timeout = limits::kUploadTime;
+  asked.start = [&package] { return start_upload(*package); };
+  CO_TRY(Ran ran, co_await run(std::move(asked), watch));
   if (std::holds_alternative<protocol::WasCancelled>(ran.end))
     co_return fail(Code::kCancelled, "the upload check was cancelled");
   if (const auto* crash = std::get_if<protocol::Crash>(&ran.end))
     co_return fail(Code::kInternal, crash->message);
   auto report = upload_report_of(std::get<child::Ended>(std::move(ran.end)));
-  if (!report) {
-    ran.worker->die("the worker process " + report.error() + " and was ended");
-    co_return fail(Code::kInternal, "the worker process " + report.error() + " and was ended");
-  }
+  if (!report) co_return fail(Code::kInternal, end_worker(ran, report.error()));
   if (report->cancelled) co_return fail(Code::kCancelled, "the upload check was cancelled");
   if (report->host_fault) co_return fail(Code::kInternal, report->host_fault->message);
   UploadCheck check;
@@ -235,16 +218,20 @@ Task<Result<CallRecord>> Node::Impl::call(CallRequest request, CallWatch* watch)
     co_return fail(Code::kInvalid, "a timeout is between 1 ms and 300 s, not " +
                                        std::to_string(request.timeout.count()) + " ms");
   }
-  CO_TRY(StartRun start, start_call(request));
-  CO_TRY(Ran ran, co_await run(request.package->built, std::move(start), watch));
+  CO_TRY_VOID(check_trees(*request.trees));
+  Asked asked;
+  asked.package = request.package->built;
+  asked.session = request.session;
+  asked.arguments_bytes = request.arguments.size();
+  asked.timeout = request.timeout;
+  asked.start = [&request] { return start_call(request); };
+  CO_TRY(Ran ran, co_await run(std::move(asked), watch));
   CallRecord record;
   if (auto* ended = std::get_if<child::Ended>(&ran.end)) {
     if (auto reported = call_record_of(std::move(*ended))) {
       record = *std::move(reported);
     } else {
-      const std::string reason = "the worker process " + reported.error() + " and was ended";
-      ran.worker->die(reason);
-      record.outcome = host_crash(reason);
+      record.outcome = host_crash(end_worker(ran, reported.error()));
     }
   } else if (auto* crash = std::get_if<protocol::Crash>(&ran.end)) {
     record.outcome = std::move(*crash);

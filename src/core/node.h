@@ -31,7 +31,13 @@ namespace subako::core {
 struct NodeOptions {
   std::string child_executable;  // find_child_executable(), or a test's own
   uint32_t workers = 1;
-  uint32_t guests_per_worker = 256;
+  uint32_t guests_per_worker = 256;  // at most: fewer where a process has too few descriptors or memory maps
+  // For guests and the workers that run them (core/memory_plan.h); 0: 3/4 of what is available when the Node is made. One that is
+  // too small for a single guest at its limits is the Error of every call.
+  uint64_t memory_bytes = 0;
+  // Calls that wait, in all and of one session; past it they are kBusy at once.
+  uint32_t queued_calls = limits::kQueuedCalls;
+  uint32_t queued_calls_of_session = limits::kQueuedCallsOfSession;
   std::shared_ptr<const ModuleCache> cache = nullptr;  // with copies of these; null: each build compiles
   // Lower in tests.
   std::chrono::seconds builder_cpu = limits::kBuilderCpu;

@@ -50,8 +50,12 @@ class NodeTest : public LoopTest {
     options.child_executable = NODE_TEST_CHILD;
     options.workers = workers;
     options.guests_per_worker = guests;
-    options.builder_cpu = 1s;
     options.builder_wall = builder_wall;
+    options.memory_bytes = 4 * limits::kGiB;
+    make_node(std::move(options));
+  }
+  void make_node(NodeOptions options) {
+    options.builder_cpu = 1s;
     options.worker_silence = 300ms;
     options.worker_queue_bytes = 64 * limits::kKiB;
     if (!cache_.empty()) options.cache = std::make_shared<const ModuleCache>(*ModuleCache::open(cache_));
@@ -90,7 +94,8 @@ class NodeTest : public LoopTest {
          {"answer",      "where",      "who",       "die",         "segv",         "garbage",
           "no_message",  "half_frame", "two_ended", "unknown_run", "no_outcome",   "bad_cause",
           "no_json",     "not_utf8",   "no_result", "much_stderr", "stderr_flood", "stderr",
-          "stderr_rest", "hold",       "release",   "silent",      "deaf",         "chatter"}) {
+          "stderr_rest", "hold",       "release",   "silent",      "deaf",         "chatter",
+          "wants_much",  "wants_nothing", "returns_memory"}) {
       package_.tools.push_back({});
       package_.tools.back().name = name;
     }
@@ -533,9 +538,13 @@ TEST_F(NodeTest, a_broken_worker_ends_its_runs_and_the_next_call_has_a_new_one) 
            {"no_result", "passed on an answer that is no CallToolResult" + kEnded},
            {"much_stderr", "kept more stderr than it may" + kEnded},
            {"silent", "did not end a run in time" + kEnded}}) {
+    package_ = {};
+    check();  // of another version: one at whose deaths nothing is known
     EXPECT_EQ(text(call(tool)), "host: the worker process " + end) << tool;
     EXPECT_EQ(text(call("answer")), "hello") << "after " << tool;
   }
+  package_ = {};
+  check();
   EXPECT_EQ(text(call("garbage")),
             "host: the worker process broke the protocol (a frame of 4294967295 bytes was announced; at "
             "most 8388608 are taken) and was ended");
@@ -753,6 +762,126 @@ TEST_F(NodeTest, timeouts_are_within_their_bounds) {  // spec: L1
   EXPECT_EQ(text(wait(task("answer", nullptr, 0ms))), "error: a timeout is between 1 ms and 300 s, not 0 ms");
   EXPECT_EQ(text(wait(task("answer", nullptr, 300'001ms))),
             "error: a timeout is between 1 ms and 300 s, not 300001 ms");
+}
+
+// ---------------------------------------------------------------------------------------------- who may start
+
+TEST_F(NodeTest, past_the_queue_callers_hear_at_once_when_to_try_again) {  // spec: P8
+  NodeOptions options;
+  options.child_executable = NODE_TEST_CHILD;
+  options.guests_per_worker = 1;
+  options.queued_calls = 3;
+  options.queued_calls_of_session = 2;
+  make_node(options);
+  check();
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(text(record)); };
+  asio::co_spawn(io_, task("hold", nullptr, 5s), note);
+  for (int i = 0; i < 3; ++i) asio::co_spawn(io_, task("answer", nullptr, 5s), note);
+  io_.restart();
+  io_.poll();
+  const auto refused = call("answer");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kBusy);
+  EXPECT_EQ(refused.error().message, "this node is busy (3 calls wait for a worker already): try again in 1 s");
+  EXPECT_EQ(refused.error().retry_after, 1s);
+  EXPECT_TRUE(ends.empty());
+  node_.reset();
+  run_until([&] { return ends.size() >= 4; });
+}
+
+TEST_F(NodeTest, a_budget_too_small_for_one_guest_is_told) {  // spec: L2
+  NodeOptions options;
+  options.child_executable = NODE_TEST_CHILD;
+  options.memory_bytes = 100 * limits::kMiB;
+  make_node(options);
+  const auto checked = wait(node_->upload_check(built(), nullptr));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, Code::kInvalid);
+  EXPECT_NE(checked.error().message.find("too little for 1 worker and one guest at its limit"), std::string::npos)
+      << checked.error().message;
+}
+
+TEST_F(NodeTest, a_worker_that_dies_at_its_start_again_and_again_is_told_and_not_spun_on) {
+  make_node(1, 17);
+  auto package = std::make_shared<BuiltPackage>();
+  const auto first = wait(node_->upload_check(package, nullptr));
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().message, "the worker process that ran the function exited with status 5");
+  const auto begin = now();
+  const auto second = wait(node_->upload_check(package, nullptr));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, Code::kUnavailable);
+  EXPECT_EQ(second.error().message,
+            "workers die at their start, 3 in a row (the worker process that ran the function exited with status 5): try "
+            "again in some seconds");
+  EXPECT_LT(now() - begin, 100ms);
+}
+
+TEST_F(NodeTest, a_version_that_was_running_at_two_deaths_runs_with_nobody_else) {
+  make_node(1, 10);
+  check();
+  const auto first = text(call("segv"));
+  EXPECT_EQ(first.find("; "), std::string::npos) << first;
+  const auto second = text(call("segv"));
+  EXPECT_NE(second.find("; this package was running in 2 workers that died"), std::string::npos) << second;
+  const CheckedPackage bad = package_;
+  package_ = {};
+  check();
+  const std::string shared = text(call("who"));
+  EXPECT_EQ(text(call("who")), shared);
+  package_ = bad;
+  const std::string own = text(call("who"));
+  EXPECT_NE(own, shared);
+  EXPECT_NE(text(call("who")), own) << "it ends when it is idle";
+  for (uint32_t i = 2; i < limits::kCleanRunsToForgive; ++i) EXPECT_EQ(text(call("answer")), "hello");
+  EXPECT_EQ(text(call("who")), shared) << "it has ended well for a while";
+}
+
+TEST_F(NodeTest, a_run_that_did_not_confirm_its_cancel_counts_as_a_death) {
+  make_node();
+  check();
+  for (int i = 0; i < 2; ++i) {
+    Watch watch;
+    watch.cancel_when_started = true;
+    const auto end = text(wait(task("deaf", &watch, 60s)));
+    EXPECT_EQ(end.find("; this package was running in 2 workers") != std::string::npos, i == 1) << end;
+  }
+}
+
+TEST_F(NodeTest, calls_of_a_session_are_in_one_worker) {  // spec: F5
+  make_node(3, 10);
+  check();
+  std::map<uint64_t, std::set<std::string>> pids;
+  size_t ended = 0;
+  for (uint64_t i = 0; i < 12; ++i) {
+    const uint64_t session = 1 + i % 3;
+    CallRequest request{.package = &package_, .tool = "who", .arguments = "{}", .trees = &trees_, .session = session};
+    asio::co_spawn(io_, node_->call(std::move(request), nullptr),
+                   [&pids, &ended, session](const std::exception_ptr&, Result<CallRecord> record) {
+                     pids[session].insert(text(record));
+                     ++ended;
+                   });
+  }
+  run_until([&] { return ended >= 12; });
+  std::set<std::string> all;
+  for (const auto& [session, there] : pids) {
+    EXPECT_EQ(there.size(), 1U);
+    all.insert(there.begin(), there.end());
+  }
+  EXPECT_EQ(all.size(), 3U);
+}
+
+TEST_F(NodeTest, what_a_worker_says_of_memory_is_checked) {  // spec: L2
+  make_node();
+  for (const auto& [tool, end] : std::vector<std::pair<std::string, std::string>>{
+           {"returns_memory", "gave back memory that it had not been granted"},
+           {"wants_nothing", "asked for less memory than it needs"}}) {
+    package_ = {};
+    check();
+    EXPECT_EQ(text(call(tool)), "host: the worker process " + end + " and was ended");
+  }
+  EXPECT_EQ(text(call("wants_much")), "granted " + std::to_string(limits::kFullGuestBytes));
 }
 
 }  // namespace

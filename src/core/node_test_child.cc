@@ -27,6 +27,7 @@ constexpr uint32_t kGuestsOfOneNeverReady = 13;
 constexpr uint32_t kGuestsOfAnotherBuild = 14;
 constexpr uint32_t kGuestsOfOneWithoutIdentity = 15;
 constexpr uint32_t kGuestsOfABragger = 16;
+constexpr uint32_t kGuestsOfOneThatDies = 17;
 
 void send(const google::protobuf::MessageLite& message) {
   if (!send_frame(kSocket, {message.SerializeAsString(), {}})) _exit(0);
@@ -101,6 +102,7 @@ class FakeWorker {
     switch (message.request_case()) {
       case ToWorker::kConfigure:
         if (message.configure().guests() == kGuestsOfOneNeverReady) return;
+        if (message.configure().guests() == kGuestsOfOneThatDies) _exit(5);
         out.mutable_ready()->set_identity(identity(message.configure().guests()));
         out.mutable_ready()->set_guests(message.configure().guests());
         return send(out);
@@ -121,6 +123,8 @@ class FakeWorker {
       case ToWorker::kStderrTaken:
         if (message.stderr_taken().bytes() == 1000) send(text(message.stderr_taken().run(), "credited"));
         return;
+      case ToWorker::kMemoryAllowed:
+        return send(text(wants_memory_, "granted " + std::to_string(message.memory_allowed().bytes())));
       default:
         return;
     }
@@ -184,6 +188,16 @@ class FakeWorker {
       for (const uint64_t held : held_) send(text(held, "held"));
       held_.clear();
       return send(text(id, "released"));
+    }
+    if (tool == "wants_much" || tool == "wants_nothing") {
+      wants_memory_ = id;
+      out.mutable_memory_wanted()->set_least(tool == "wants_much" ? 1 : 0);
+      out.mutable_memory_wanted()->set_bytes(uint64_t{1} << 50U);
+      return send(out);
+    }
+    if (tool == "returns_memory") {
+      out.mutable_memory_returned()->set_bytes(1);
+      return send(out);
     }
     deaf_ = tool == "deaf";
   }
@@ -252,6 +266,7 @@ class FakeWorker {
   std::string module_;
   std::vector<uint64_t> held_;
   bool deaf_ = false;
+  uint64_t wants_memory_ = 0;  // a run
 };
 
 // Of a picture: what follows the signature says what to do, and the picture as it is goes out.

@@ -42,18 +42,21 @@ Result<void> add_skills(StartRun& out, const std::vector<SkillTree>& skills) {
 
 }  // namespace
 
-Result<StartRun> start_call(const CallRequest& request) {
-  const Trees& trees = *request.trees;
+Result<void> check_trees(const Trees& trees) {
   if (trees.skills.size() + 3 > limits::kFrameDescriptors) {
     return fail(Code::kLimit, "a call can have " + std::to_string(limits::kFrameDescriptors - 3) +
                                   " skills at most, not " + std::to_string(trees.skills.size()));
   }
+  return {};
+}
+
+Result<StartRun> start_call(const CallRequest& request) {
+  const Trees& trees = *request.trees;
   StartRun out;
   TRY_VOID(add_tree(out, "/volume/tmp", true, trees.tmp.get()));
   if (trees.data.valid()) TRY_VOID(add_tree(out, "/volume/data", true, trees.data.get()));
   TRY_VOID(add_package(out, *request.package->built));
   TRY_VOID(add_skills(out, trees.skills));
-  out.message.set_timeout_ms(static_cast<uint32_t>(request.timeout.count()));
   out.message.mutable_call()->set_tool(request.tool);
   out.message.mutable_call()->set_arguments(request.arguments);
   return out;
@@ -62,7 +65,6 @@ Result<StartRun> start_call(const CallRequest& request) {
 Result<StartRun> start_upload(const BuiltPackage& package) {
   StartRun out;
   TRY_VOID(add_package(out, package));
-  out.message.set_timeout_ms(static_cast<uint32_t>(limits::kUploadTime.count()));
   out.message.mutable_upload();
   return out;
 }

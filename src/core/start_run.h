@@ -14,7 +14,9 @@ struct StartRun {
   std::vector<Fd> descriptors;  // one for each preopen that has a tree
 };
 
-// Preopens in the order of F1. More skills than a frame carries are kLimit.
+// More skills than a frame carries are kLimit.
+[[nodiscard]] Result<void> check_trees(const Trees& trees);
+// Preopens in the order of F1; of trees that were checked. The times of both, and their memory, are left to the caller.
 [[nodiscard]] Result<StartRun> start_call(const CallRequest& request);
 // Only /package, where the package has assets.
 [[nodiscard]] Result<StartRun> start_upload(const BuiltPackage& package);

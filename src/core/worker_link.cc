@@ -20,25 +20,27 @@ child::Ended cancelled_before_it_began() {
 
 }  // namespace
 
-Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, const std::string& executable,
-                                                      uint32_t guests, size_t queue_bytes) {
-  child::SpawnOptions options;
-  options.executable = executable;
-  options.arguments = {"worker"};
-  TRY(auto channel, Channel::start(io, options, queue_bytes));
-  auto link = std::make_shared<WorkerLink>(io, channel, guests);
+Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, const WorkerOptions& options,
+                                                      std::unique_ptr<WorkerEvents> events) {
+  child::SpawnOptions spawn;
+  spawn.executable = options.executable;
+  spawn.arguments = {"worker"};
+  TRY(auto channel, Channel::start(io, spawn, options.queue_bytes));
+  auto link = std::make_shared<WorkerLink>(io, channel, options.guests, std::move(events));
   channel->on_sent([weak = std::weak_ptr(link)] {
     if (const auto self = weak.lock()) self->changed_.notify();
   });
   child::ToWorker configure;
-  configure.mutable_configure()->set_guests(guests);
+  configure.mutable_configure()->set_guests(options.guests);
+  configure.mutable_configure()->set_kept_bytes(options.kept_bytes);
   link->send(configure);
   asio::co_spawn(io, read_loop(link), kUnattended);
   return link;
 }
 
-WorkerLink::WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests)
-    : io_(io), channel_(std::move(channel)), changed_(io), guests_(guests) {}
+WorkerLink::WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests,
+                       std::unique_ptr<WorkerEvents> events)
+    : io_(io), channel_(std::move(channel)), changed_(io), guests_(guests), events_(std::move(events)) {}
 
 Task<void> WorkerLink::read_loop(std::shared_ptr<WorkerLink> self) {
   std::optional<std::string> wrong;
@@ -48,7 +50,7 @@ Task<void> WorkerLink::read_loop(std::shared_ptr<WorkerLink> self) {
       wrong = "broke the protocol (" + frame.error().message + ")";
     } else if (!frame || !*frame) {
       break;  // how it ended says more
-    } else if (!(*frame)->descriptors.empty()) {
+    } else if (!(*frame)->descriptors.empty() || (*frame)->lost) {
       wrong = "sent descriptors";
     } else {
       wrong = self->take((*frame)->body);
@@ -60,13 +62,14 @@ Task<void> WorkerLink::read_loop(std::shared_ptr<WorkerLink> self) {
   self->die("the worker process that ran the function " + child::exit_sentence(status));
 }
 
-void WorkerLink::die(std::string reason) {
+void WorkerLink::end(std::string reason, bool by_us) {
   if (dead()) return;
   death_ = std::move(reason);
   channel_->kill();
   changed_.notify();
   for (const auto& [id, run] : runs_) run->changed.notify();
   runs_.clear();
+  events_->died(ready_, by_us);
 }
 
 void WorkerLink::send(const child::ToWorker& message, std::vector<Fd> descriptors) {
@@ -219,15 +222,7 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
   if (!message) return "sent what is no message";
   switch (message->event_case()) {
     case child::FromWorker::kReady:
-      if (ready_) return "said twice that it is ready";
-      if (message->ready().identity().size() > limits::kEngineIdentityBytes)
-        return "said more of itself than there can be";
-      ready_ = true;
-      identity_ = std::move(*message->mutable_ready()->mutable_identity());
-      if (message->ready().guests() == 0) return "said that it can run nothing";
-      guests_ = std::min(guests_, message->ready().guests());
-      changed_.notify();
-      return std::nullopt;
+      return take_ready(std::move(*message->mutable_ready()));
     case child::FromWorker::kModuleLoaded: {
       const auto module = modules_.find(message->module_loaded().module());
       if (module == modules_.end() || module->second->loaded)
@@ -242,9 +237,34 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
       return take_stderr(message->stderr());
     case child::FromWorker::kEnded:
       return take_ended(std::move(*message->mutable_ended()));
+    case child::FromWorker::kMemoryWanted:
+      return take_memory_wanted(message->memory_wanted());
+    case child::FromWorker::kMemoryReturned:
+      if (!events_->memory_returned(message->memory_returned().bytes()))
+        return "gave back memory that it had not been granted";
+      return std::nullopt;
     default:
       return "sent an unknown message";
   }
+}
+
+std::optional<std::string> WorkerLink::take_ready(child::Ready ready) {
+  if (ready_) return "said twice that it is ready";
+  if (ready.identity().size() > limits::kEngineIdentityBytes) return "said more of itself than there can be";
+  if (ready.guests() == 0) return "said that it can run nothing";
+  ready_ = true;
+  identity_ = std::move(*ready.mutable_identity());
+  events_->ready(std::min(guests_, ready.guests()));
+  changed_.notify();
+  return std::nullopt;
+}
+
+std::optional<std::string> WorkerLink::take_memory_wanted(const child::MemoryWanted& wanted) {
+  if (wanted.least() == 0 || wanted.bytes() < wanted.least()) return "asked for less memory than it needs";
+  child::ToWorker message;
+  message.mutable_memory_allowed()->set_bytes(events_->memory_wanted(wanted.least(), wanted.bytes()));
+  send(message);
+  return std::nullopt;
 }
 
 std::optional<std::string> WorkerLink::take_stderr(const child::Stderr& message) {

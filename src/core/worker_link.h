@@ -41,14 +41,31 @@ class CallWatchBinding {
   CallWatch* watch_;
 };
 
+struct WorkerOptions {
+  std::string executable;
+  uint32_t guests = 1;      // slots
+  uint64_t kept_bytes = 0;  // as Configure.kept_bytes
+  size_t queue_bytes = kQueueBytes;
+};
+
+// What a worker tells whoever keeps it. Called on the loop, from within anything that sends to it or hears it.
+class WorkerEvents {
+ public:
+  virtual ~WorkerEvents() = default;
+  virtual void ready(uint32_t guests) = 0;                 // that it can have at once
+  virtual void died(bool was_ready, bool by_us) = 0;       // once. By us: not for anything that it did
+  virtual uint64_t memory_wanted(uint64_t least, uint64_t bytes) = 0;  // what it gets
+  virtual bool memory_returned(uint64_t bytes) = 0;        // false: it hadn't got that
+};
+
 class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
  public:
   // The error says why the process couldn't be started.
   [[nodiscard]] static Result<std::shared_ptr<WorkerLink>> start(asio::io_context& io,
-                                                                 const std::string& executable,
-                                                                 uint32_t guests,
-                                                                 size_t queue_bytes = kQueueBytes);
-  WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests);
+                                                                 const WorkerOptions& options,
+                                                                 std::unique_ptr<WorkerEvents> events);
+  WorkerLink(asio::io_context& io, std::shared_ptr<Channel> channel, uint32_t guests,
+             std::unique_ptr<WorkerEvents> events);
 
   // How a worker failed a run: one sentence.
   template <class T>
@@ -64,14 +81,14 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   [[nodiscard]] Task<OrDeath<child::Ended>> run(child::StartRun start, std::vector<Fd> descriptors,
                                                 std::chrono::milliseconds allowed, CallWatch* watch);
   // Kills the worker; what still runs ends with `reason`.
-  void die(std::string reason);
+  void die(std::string reason) { end(std::move(reason), false); }
+  // The same, where nobody needs it any more.
+  void retire() { end("the worker process was not needed any more", true); }
 
   // Once ready: what it says of itself (Ready.identity).
   [[nodiscard]] const std::string& identity() const { return identity_; }
   [[nodiscard]] bool dead() const { return death_.has_value(); }
-  // How many runs it can have at once: as many as it was asked for, until it has said that it can have fewer.
-  [[nodiscard]] uint32_t guests() const { return guests_; }
-  uint32_t slots_taken = 0;  // kept by the Node
+  [[nodiscard]] const std::string& death() const { return *death_; }  // the reason
 
  private:
   struct Run {
@@ -99,6 +116,9 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   std::optional<std::string> take(const std::string& body);
   std::optional<std::string> take_stderr(const child::Stderr& message);
   std::optional<std::string> take_ended(child::Ended ended);
+  void end(std::string reason, bool by_us);
+  std::optional<std::string> take_ready(child::Ready ready);
+  std::optional<std::string> take_memory_wanted(const child::MemoryWanted& wanted);
   void send(const child::ToWorker& message, std::vector<Fd> descriptors = {});
   void cancel(Run& run);
   void taken(Run& run, uint32_t bytes);
@@ -116,7 +136,8 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   const Time ready_deadline_ = now() + limits::kWorkerStart;
   bool ready_ = false;
   std::string identity_;
-  uint32_t guests_;
+  uint32_t guests_;  // that were asked for
+  std::unique_ptr<WorkerEvents> events_;
   std::optional<std::string> death_;
   std::map<uint64_t, std::shared_ptr<Module>> modules_;
   std::map<uint64_t, Run*> runs_;  // each in the frame of its run()

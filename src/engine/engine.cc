@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <sys/mman.h>
 #include <wasm.h>
 #include <wasmtime.h>
 
@@ -13,11 +14,6 @@ namespace {
 // What a guest's own stack (limits::kGuestStackBytes) leaves of a fiber's is for host functions, which must never run out
 // of it.
 constexpr size_t kFiberStackBytes = 2 * limits::kMiB;
-
-// Kept resident in a freed slot, so that the next instance finds its pages there (measured: design.md).
-constexpr size_t kKeptMemoryBytes = 1 * limits::kMiB;
-constexpr size_t kKeptTableBytes = 64 * limits::kKiB;
-constexpr size_t kKeptStackBytes = 16 * limits::kKiB;
 
 // Wasmtime's own state of one instance: grows with a module's functions and globals. A bound, not a reservation.
 constexpr size_t kInstanceBytes = 64 * limits::kMiB;
@@ -67,7 +63,7 @@ wasm_config_t* make_config() {
   return config;
 }
 
-void set_pool(wasm_config_t* config, uint32_t guests) {
+void set_pool(wasm_config_t* config, uint32_t guests, uint64_t kept_bytes) {
   wasmtime_pooling_allocation_config_t* pool = wasmtime_pooling_allocation_config_new();
   wasmtime_pooling_allocation_config_total_core_instances_set(pool, guests);
   // Two: a guest that uses references gets a heap for them, which takes a memory of the pool.
@@ -81,9 +77,9 @@ void set_pool(wasm_config_t* config, uint32_t guests) {
   wasmtime_pooling_allocation_config_max_memory_size_set(pool, limits::kMemoryBytes);
   wasmtime_pooling_allocation_config_table_elements_set(pool, limits::kTableElements);
   wasmtime_pooling_allocation_config_max_core_instance_size_set(pool, kInstanceBytes);
-  wasmtime_pooling_allocation_config_linear_memory_keep_resident_set(pool, kKeptMemoryBytes);
-  wasmtime_pooling_allocation_config_table_keep_resident_set(pool, kKeptTableBytes);
-  wasmtime_pooling_allocation_config_async_stack_keep_resident_set(pool, kKeptStackBytes);
+  wasmtime_pooling_allocation_config_linear_memory_keep_resident_set(pool, kept_bytes);
+  wasmtime_pooling_allocation_config_table_keep_resident_set(pool, kept_bytes > 0 ? limits::kKeptTableBytes : 0);
+  wasmtime_pooling_allocation_config_async_stack_keep_resident_set(pool, kept_bytes > 0 ? limits::kKeptStackBytes : 0);
   wasmtime_pooling_allocation_strategy_set(config, pool);
   wasmtime_pooling_allocation_config_delete(pool);
 }
@@ -103,20 +99,27 @@ void Engine::Delete::operator()(wasm_engine_t* engine) const { wasm_engine_delet
 
 Result<Engine> Engine::for_compiling() {
   TRY_VOID(check_library());
-  return Engine(wasm_engine_new_with_config(make_config()));
+  return Engine(wasm_engine_new_with_config(make_config()), 0);
 }
 
-Result<Engine> Engine::for_running(uint32_t guests) {
+Result<Engine> Engine::for_running(uint32_t guests, uint64_t kept_bytes) {
   TRY_VOID(check_library());
   wasm_config_t* config = make_config();
-  set_pool(config, guests);
-  return Engine(wasm_engine_new_with_config(config));
+  set_pool(config, guests, kept_bytes);
+  return Engine(wasm_engine_new_with_config(config), kept_bytes);
 }
 
 std::string Engine::compatibility() const {
   std::string bytes(subako_engine_compatibility(engine_.get(), nullptr, 0), '\0');
   subako_engine_compatibility(engine_.get(), reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
   return bytes;
+}
+
+// A freed slot holds what its next instance is to find there: zeros, or its module's image. Both are what the mapping itself gives where
+// it has no pages of its own.
+void Engine::give_back_kept() const {
+  if (kept_bytes_ == 0) return;
+  for (uint8_t* memory : *memories_) (void)madvise(memory, kept_bytes_, MADV_DONTNEED);
 }
 
 void Engine::tick() const {

@@ -12,10 +12,14 @@ namespace subako::engine {
 
 // Wasmtime's futures point into this object; it doesn't move.
 struct Instance::Running {
+  const Engine* engine = nullptr;
   std::shared_ptr<const LinkedModule> module;
   InstanceState state;
   subako_limits limits{.max_bytes = limits::kMemoryBytes, .max_elements = limits::kTableElements, .bytes = 0,
-                       .elements = 0, .refused = 0, .memory = nullptr, .huge_from = limits::kHugePagesFrom};
+                       .elements = 0, .refused = 0, .memory = nullptr, .huge_from = limits::kHugePagesFrom,
+                       .may_grow = nullptr, .env = nullptr};
+  Growth* growth = nullptr;
+  bool growing = false;  // it was said Later
   wasmtime_store_t* store = nullptr;
   wasmtime_context_t* context = nullptr;
   wasmtime_call_future_t* future = nullptr;  // instantiating, then running _start
@@ -33,6 +37,20 @@ struct Instance::Running {
     if (store != nullptr) wasmtime_store_delete(store);
   }
 
+  static int may_grow(void* env, uint64_t bytes) noexcept {
+    Running& self = *static_cast<Running*>(env);
+    switch (self.growth->may_grow(bytes)) {
+      case Growth::Answer::kNo:
+        return SUBAKO_NO;
+      case Growth::Answer::kYes:
+        return SUBAKO_YES;
+      case Growth::Answer::kLater:
+        self.growing = true;
+        return SUBAKO_LATER;
+    }
+    return SUBAKO_NO;
+  }
+
   void drop_future() {
     wasmtime_call_future_delete(future);
     future = nullptr;
@@ -42,7 +60,9 @@ struct Instance::Running {
     wasmtime_extern_t memory;
     if (wasmtime_instance_export_get(context, &instance, "memory", 6, &memory) && memory.kind == WASMTIME_EXTERN_MEMORY) {
       state.memory = memory.of.memory;
-      subako_limits_memory(&limits, wasmtime_memory_data(context, &memory.of.memory));
+      uint8_t* const data = wasmtime_memory_data(context, &memory.of.memory);
+      subako_limits_memory(&limits, data);
+      engine->note_memory(data);
     }
     wasmtime_extern_t found;
     if (!wasmtime_instance_export_get(context, &instance, "_start", 6, &found) || found.kind != WASMTIME_EXTERN_FUNC) {
@@ -80,14 +100,21 @@ struct Instance::Running {
   }
 };
 
-Instance::Instance(const Engine& engine, std::shared_ptr<const LinkedModule> module, std::vector<void*> hosts)
+Instance::Instance(const Engine& engine, std::shared_ptr<const LinkedModule> module, std::vector<void*> hosts,
+                   Growth* growth)
     : running_(std::make_unique<Running>()) {
   Running& r = *running_;
+  r.engine = &engine;
   r.module = std::move(module);
   r.state.hosts = std::move(hosts);
   r.state.ticks = &engine.ticks();
   r.store = wasmtime_store_new(engine.get(), &r.state, nullptr);
   r.context = wasmtime_store_context(r.store);
+  r.growth = growth;
+  if (growth != nullptr) {
+    r.limits.may_grow = Running::may_grow;
+    r.limits.env = &r;
+  }
   subako_store_limits(r.store, &r.limits);
   wasmtime_store_epoch_deadline_callback(r.store, on_epoch, &r.state, nullptr);
   r.future = wasmtime_instance_pre_instantiate_async(r.module->get(), r.context, &r.instance, &r.trap, &r.error);
@@ -101,8 +128,12 @@ Instance::State Instance::resume() {
   wasmtime_context_set_epoch_deadline(r.context, 1);
   while (!r.finish) {
     r.state.waits = nullptr;
+    r.growing = false;
     r.state.turn_began = r.state.ticks->load(std::memory_order_relaxed);
-    if (!wasmtime_call_future_poll(r.future)) return r.state.waits != nullptr ? State::kWaiting : State::kYielded;
+    if (!wasmtime_call_future_poll(r.future)) {
+      if (r.growing) return State::kGrowing;
+      return r.state.waits != nullptr ? State::kWaiting : State::kYielded;
+    }
     r.drop_future();
     if (r.trap != nullptr || r.error != nullptr) {
       r.finish = r.why_unwound();

@@ -30,10 +30,20 @@ struct NotStarted {
 };
 using Finish = std::variant<Returned, Exited, Halted, Trapped, Interrupted, NotStarted>;
 
+// Asked before each growth of a memory or table that L2 allows, the first of an instance included.
+class Growth {
+ public:
+  virtual ~Growth() = default;
+  enum class Answer : uint8_t { kNo, kYes, kLater };
+  // Later: the guest stands still (State::kGrowing), and its next resume asks again, for the same.
+  [[nodiscard]] virtual Answer may_grow(uint64_t bytes) noexcept = 0;
+};
+
 class Instance {
  public:
-  // `hosts`: one object for each table that the module was linked with; they outlive the instance.
-  Instance(const Engine& engine, std::shared_ptr<const LinkedModule> module, std::vector<void*> hosts);
+  // `hosts`: one object for each table that the module was linked with; they outlive the instance, as `growth` does, which may be null.
+  Instance(const Engine& engine, std::shared_ptr<const LinkedModule> module, std::vector<void*> hosts,
+           Growth* growth = nullptr);
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -41,6 +51,7 @@ class Instance {
   enum class State : uint8_t {
     kStarted,   // the instance is there, once: resume it to run _start
     kYielded,   // its slice is over: resume it after the others
+    kGrowing,   // Growth has said Later: resume it when that may have changed
     kWaiting,   // a host function answered abi::Wait: resume it when that may have changed
     kFinished,  // see finish(); don't resume it
   };

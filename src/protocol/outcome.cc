@@ -120,11 +120,25 @@ std::optional<Cause> cause_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-Outcome judge(const Observed& observed) {
+namespace {
+
+Outcome judge_guest(const Observed& observed) {
   if (const auto& violation = observed.transcript.violation) {
     return Crash{.cause = violation->cause, .message = violation->message};
   }
   return std::visit(Judge{observed}, observed.ending);
+}
+
+}  // namespace
+
+Outcome judge(const Observed& observed) {
+  Outcome outcome = judge_guest(observed);
+  const auto* crash = std::get_if<Crash>(&outcome);
+  if (crash == nullptr || !observed.node_out_of_memory) return outcome;
+  return Crash{.cause = Cause::kHost,
+               .message = "this node is out of memory for guests: try again in a moment (the function was refused memory, and then: " +
+                          crash->message + ")",
+               .backtrace = crash->backtrace};
 }
 
 std::string crash_text_for_model(std::string_view stderr_tail) {

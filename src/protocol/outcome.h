@@ -69,6 +69,7 @@ struct Observed {
   Transcript transcript;
   Ending ending;
   bool growth_refused = false;               // L2 refused a memory or table growth during this run
+  bool node_out_of_memory = false;           // the node did, which had none left: then no crash is the guest's fault
   std::chrono::milliseconds time_limit{};    // the L1 (or L10) that held, for the sentence
   bool upload = false;
 };

@@ -272,5 +272,25 @@ TEST(CrashText, tells_the_model_that_it_crashed_and_the_end_of_stderr) {  // spe
   EXPECT_NE(crash_text_for_model("a\xff").find("a\xef\xbf\xbd"), std::string::npos);
 }
 
+TEST(Outcome, after_the_node_refused_memory_no_crash_is_the_guests_fault) {  // spec: C9, L2
+  for (const GuestRun& run : std::vector<GuestRun>{{"trap", "", Trapped{"wasm trap: unreachable", {"main"}}},
+                                                   {"exit", "", Exited{1}},
+                                                   {"text", "out of memory\n"},
+                                                   {"error", error("\"$ID\"", R"({"code":-1,"message":"no memory"})")},
+                                                   {"never began", "", HostFailed{"memory minimum size"}}}) {
+    Observed observed = observe(run);
+    observed.node_out_of_memory = true;
+    const Outcome outcome = judge(observed);
+    const auto* crash = std::get_if<Crash>(&outcome);
+    ASSERT_NE(crash, nullptr) << run.name;
+    EXPECT_EQ(crash->cause, Cause::kHost) << run.name;
+    EXPECT_FALSE(crash->out_of_memory) << run.name;
+    EXPECT_TRUE(crash->message.starts_with("this node is out of memory for guests: try again in a moment (")) << crash->message;
+  }
+  Observed answered = observe({"answers all the same", answer(kGoodResult)});
+  answered.node_out_of_memory = true;
+  EXPECT_TRUE(std::holds_alternative<Answered>(judge(answered)));
+}
+
 }  // namespace
 }  // namespace subako::protocol

@@ -41,6 +41,7 @@ Run::Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<co
       cpu_(around.cpu),
       blocking_(around.blocking),
       conversation_(conversation_of(start, around.ids)),
+      memory_(around.memory, id_, start.memory_bytes()),
       log_(start.stderr_live()),
       wasi_(world_of(start, trees.size(), around.descriptors), clock_, *this, *this),
       http_(http_backend_) {
@@ -48,7 +49,8 @@ Run::Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<co
   deadline_ = marks_.started + nanoseconds(time_limit_);  // instantiation counts (spec: U1)
   ended_.set_run(id_);
   bind_trees(start, std::move(trees), wasi_);
-  instance_ = std::make_unique<engine::Instance>(around.engine, std::move(module), hosts());
+  note_held();
+  instance_ = std::make_unique<engine::Instance>(around.engine, std::move(module), hosts(), this);
 }
 
 // In the order of import_tables().
@@ -69,6 +71,9 @@ Run::Turn Run::take_turn() {
     case engine::Instance::State::kStarted:  // said once
     case engine::Instance::State::kYielded:
       return Turn::kAgain;
+    case engine::Instance::State::kGrowing:
+      due_ = deadline_;
+      return Turn::kWaits;
     case engine::Instance::State::kWaiting: {
       // What it waits for on stdin comes only from its own stdout: input and end of file are there before it waits.
       const wasi::Wake wake = instance_->waits_for() == kWasiHost ? wasi_.wake() : wasi::Wake{};
@@ -108,6 +113,7 @@ void Run::end(protocol::Ending ending) {
   const protocol::Observed observed{.transcript = conversation_.transcript(),
                                     .ending = std::move(ending),
                                     .growth_refused = instance_->growth_refused(),
+                                    .node_out_of_memory = memory_.refused(),
                                     .time_limit = time_limit_,
                                     .upload = upload_};
   peak_memory_ = instance_->memory_bytes();
@@ -156,6 +162,7 @@ void Run::fill_measured() {
   measured.set_exit_ms(ms(answered, marks_.ended));
   measured.set_cpu_ms(static_cast<double>(cpu_ns_) / 1e6);
   measured.set_peak_memory_bytes(peak_memory_);
+  measured.set_peak_held_bytes(memory_.peak());
   measured.set_written_bytes(wasi_.budget().written());
 }
 
@@ -175,6 +182,8 @@ size_t Run::stdin_available() const { return conversation_.input().size() - stdi
 bool Run::stdin_closed() const { return conversation_.input_closed(); }
 
 bool Run::write_stdout(std::span<const std::byte> bytes) {
+  stdout_written_ += bytes.size();
+  note_held();
   const bool go_on = conversation_.write(bytes) == protocol::Conversation::Next::kGoOn;
   note_answered();
   return go_on;
@@ -184,6 +193,24 @@ void Run::note_answered() {
   if (marks_.answered != 0 || !conversation_.input_closed()) return;
   marks_.answered = clock_.monotonic();
   deadline_ = marks_.answered + nanoseconds(limits::kExitGrace);
+}
+
+// The request came in StartRun and is written as a line; what was written is a line, its result, and that in the message of the end.
+void Run::note_held() {
+  memory_.host_holds(limits::kGuestHostBytes + 2 * conversation_.input().size() + 3 * stdout_written_);
+}
+
+engine::Growth::Answer Run::may_grow(uint64_t bytes) noexcept {
+  if (clock_.monotonic() >= deadline_) return Answer::kNo;  // it ends at its next tick: it isn't to wait for core
+  switch (memory_.grow(bytes)) {
+    case MemoryMeter::Account::Answer::kNo:
+      return Answer::kNo;
+    case MemoryMeter::Account::Answer::kYes:
+      return Answer::kYes;
+    case MemoryMeter::Account::Answer::kLater:
+      return Answer::kLater;
+  }
+  std::unreachable();
 }
 
 void Run::hand_over(std::shared_ptr<wasi::BlockingTask> task) { blocking_.hand_over(id_, std::move(task)); }

@@ -23,6 +23,7 @@
 #include "wasi/host.h"
 #include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
+#include "worker/memory_meter.h"
 #include "worker/stderr_log.h"
 
 namespace subako::worker {
@@ -35,9 +36,10 @@ struct Surroundings {
   Ids& ids;
   BlockingThreads& blocking;
   size_t descriptors;  // the kernel's, that each run may take (spec: F6)
+  MemoryMeter& memory;
 };
 
-class Run final : public wasi::Stdio, public wasi::Blocking {
+class Run final : public wasi::Stdio, public wasi::Blocking, public engine::Growth {
  public:
   // `trees`: a descriptor for each preopen of `start` that has one, in their order.
   Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<const engine::LinkedModule> module,
@@ -48,7 +50,7 @@ class Run final : public wasi::Stdio, public wasi::Blocking {
 
   enum class Turn : uint8_t {
     kAgain,  // it could go on at once: others first
-    kWaits,  // nothing to do before due(), its task is done, or core sends something
+    kWaits,  // nothing to do before due(), its task is done, its growth is answered, or core sends something
     kEnded,  // take_ended()
   };
   // Runs the guest until it gives the turn back. Ends it where its deadline has passed.
@@ -72,6 +74,9 @@ class Run final : public wasi::Stdio, public wasi::Blocking {
   // wasi::Blocking
   void hand_over(std::shared_ptr<wasi::BlockingTask> task) override;
 
+  // engine::Growth
+  [[nodiscard]] Answer may_grow(uint64_t bytes) noexcept override;
+
  private:
   struct Marks {  // monotonic; 0: not reached
     Nanoseconds started = 0;
@@ -83,6 +88,7 @@ class Run final : public wasi::Stdio, public wasi::Blocking {
 
   [[nodiscard]] std::vector<void*> hosts();
   void note_answered();
+  void note_held();
   void end(protocol::Ending ending);
   [[nodiscard]] protocol::Ending ending_of(const engine::Finish& finish);
   void fill_outcome(const protocol::Outcome& outcome);
@@ -97,6 +103,8 @@ class Run final : public wasi::Stdio, public wasi::Blocking {
   CpuClock& cpu_;
   BlockingThreads& blocking_;
   protocol::Conversation conversation_;
+  MemoryMeter::Account memory_;
+  uint64_t stdout_written_ = 0;
   size_t stdin_read_ = 0;  // bytes of conversation_.input() that the guest has taken
   StderrLog log_;
   guest_http::DenyAll http_backend_;

@@ -109,6 +109,7 @@ class RunTest : public ::testing::Test {
     message.set_run(7);
     message.set_package("sample");
     message.set_timeout_ms(60'000);
+    message.set_memory_bytes(granted_);
     if (upload) {
       message.mutable_upload();
     } else {
@@ -148,7 +149,11 @@ class RunTest : public ::testing::Test {
   CpuClock cpu_{clock_};
   Ids ids_;
   std::unique_ptr<BlockingThreads> blocking_ = BlockingThreads::create(1).value();
-  const Surroundings around_{*engine_, clock_, cpu_, ids_, *blocking_, limits::kDescriptors};
+  // What a StartRun grants is all there is, until a test allows more.
+  uint64_t granted_ = limits::kFullGuestBytes;
+  std::vector<uint64_t> wanted_;
+  MemoryMeter memory_{[this](uint64_t least, uint64_t) { wanted_.push_back(least); }, [](uint64_t) {}};
+  const Surroundings around_{*engine_, clock_, cpu_, ids_, *blocking_, limits::kDescriptors, memory_};
   Nanoseconds began_ = 0;
 };
 
@@ -282,6 +287,62 @@ TEST_F(RunTest, a_crash_at_upload_comes_with_all_that_was_found_before_it) {  //
   ASSERT_EQ(ended.crashed().refusals_size(), 1);
   EXPECT_EQ(ended.crashed().refusals(0).rule(), "U3");
   EXPECT_EQ(ended.crashed().warnings_size(), 1);
+}
+
+// A page more than it has been granted: core is asked, and the guest stands still meanwhile.
+constexpr const char* kGrows =
+    "(call $read) (if (i32.eq (memory.grow (i32.const 160)) (i32.const -1)) (then unreachable)) "
+    "(call $answer (i32.const 0)) (call $read)";
+
+TEST_F(RunTest, a_growth_beyond_its_grant_waits_for_core) {  // spec: L2
+  granted_ = 8 * limits::kMiB;
+  const auto run = start(kGrows, {kResult});
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kWaits);
+  ASSERT_EQ(wanted_.size(), 1U);
+  EXPECT_GT(wanted_[0], 2 * limits::kMiB);
+  EXPECT_LT(wanted_[0], 3 * limits::kMiB);
+  EXPECT_EQ(turns(*run), GuestRun::Turn::kWaits) << "nobody has answered yet";
+  EXPECT_EQ(wanted_.size(), 1U);
+  EXPECT_EQ(memory_.allow(4 * limits::kMiB), 7U);
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kEnded);
+  const child::Ended ended = run->take_ended();
+  EXPECT_TRUE(ended.has_answered()) << ended.crashed().message();
+  EXPECT_GT(ended.measured().peak_held_bytes(), 10 * limits::kMiB);
+}
+
+TEST_F(RunTest, a_growth_that_the_node_refuses_is_not_the_guests_fault) {  // spec: C9
+  granted_ = 8 * limits::kMiB;
+  const auto run = start(kGrows, {kResult});
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kWaits);
+  EXPECT_EQ(memory_.allow(0), 7U);
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kEnded);
+  const child::Ended ended = run->take_ended();
+  EXPECT_EQ(ended.crashed().cause(), "host");
+  EXPECT_TRUE(ended.crashed().message().starts_with("this node is out of memory for guests: try again in a moment"))
+      << ended.crashed().message();
+}
+
+TEST_F(RunTest, an_instance_that_does_not_fit_is_not_the_guests_fault) {  // spec: C9
+  granted_ = 0;
+  const auto run = start("(call $read)", {});
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kWaits);
+  while (!wanted_.empty()) {
+    wanted_.clear();
+    (void)memory_.allow(0);
+    if (turns(*run) == GuestRun::Turn::kEnded) break;
+  }
+  const child::Ended ended = run->take_ended();
+  EXPECT_EQ(ended.crashed().cause(), "host");
+  EXPECT_TRUE(ended.crashed().message().starts_with("this node is out of memory")) << ended.crashed().message();
+}
+
+TEST_F(RunTest, who_waits_for_memory_ends_with_its_time) {  // spec: L1
+  granted_ = 8 * limits::kMiB;
+  const auto run = start(kGrows, {kResult});
+  ASSERT_EQ(turns(*run), GuestRun::Turn::kWaits);
+  clock_.now = run->due();
+  EXPECT_EQ(turns(*run), GuestRun::Turn::kEnded);
+  EXPECT_EQ(memory_.allow(4 * limits::kMiB), 7U) << "its account is there as long as it is";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "worker/worker.h"
 
+#include <malloc.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -19,8 +20,26 @@ namespace {
 // How long a guest may compute before others get a turn, and how long the loop gives turns before it looks at core's frames.
 constexpr std::chrono::microseconds kSlice{2000};
 constexpr Nanoseconds kTurnsBudget = 4'000'000;
+constexpr Nanoseconds kIdle = std::chrono::nanoseconds(limits::kWorkerIdleTrim).count();
 
 }  // namespace
+
+Worker::Worker(Fd socket, const Clock& clock)
+    : socket_(std::move(socket)),
+      clock_(clock),
+      cpu_(clock),
+      memory_(
+          [this](uint64_t least, uint64_t bytes) {
+            child::FromWorker message;
+            message.mutable_memory_wanted()->set_least(least);
+            message.mutable_memory_wanted()->set_bytes(bytes);
+            send(message);
+          },
+          [this](uint64_t bytes) {
+            child::FromWorker message;
+            message.mutable_memory_returned()->set_bytes(bytes);
+            send(message);
+          }) {}
 
 Result<void> Worker::serve() {
   while (true) {
@@ -40,21 +59,28 @@ Result<void> Worker::wait() {
   std::array<pollfd, 2> watched{{{.fd = socket_.get(), .events = POLLIN, .revents = 0},
                                  {.fd = blocking_ ? blocking_->readable() : -1, .events = POLLIN, .revents = 0}}};
   if (!writer_.empty()) watched[0].events |= POLLOUT;
-  timespec timeout{};
-  const timespec* until = nullptr;
-  if (!runnable_.empty()) {
-    until = &timeout;
-  } else if (!due_.empty()) {
-    const Nanoseconds left = std::max<Nanoseconds>(0, due_.begin()->first - clock_.monotonic());
-    timeout = {.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
-    until = &timeout;
-  }
+  const std::optional<Nanoseconds> left = wait_at_most();
+  const timespec timeout{.tv_sec = left.value_or(0) / 1'000'000'000, .tv_nsec = left.value_or(0) % 1'000'000'000};
   if (ticker_) ticker_->set_active(!runnable_.empty());
-  if (ppoll(watched.data(), watched.size(), until, nullptr) < 0 && errno != EINTR) {
+  if (ppoll(watched.data(), watched.size(), left ? &timeout : nullptr, nullptr) < 0 && errno != EINTR) {
     return std::unexpected(system_error("the worker cannot wait for core", errno));
   }
   if (watched[1].revents != 0) wake_done();
+  if (idle_since_ && clock_.monotonic() >= *idle_since_ + kIdle) trim();
   return {};
+}
+
+std::optional<Nanoseconds> Worker::wait_at_most() const {
+  if (clogged()) return std::nullopt;
+  if (!runnable_.empty()) return 0;
+  std::optional<Nanoseconds> until;
+  if (!due_.empty()) {
+    until = due_.begin()->first;
+  } else if (idle_since_) {
+    until = *idle_since_ + kIdle;
+  }
+  if (!until) return std::nullopt;
+  return std::max<Nanoseconds>(0, *until - clock_.monotonic());
 }
 
 Result<bool> Worker::receive() {
@@ -71,7 +97,7 @@ Result<void> Worker::handle(child::Frame frame) {
   if (!message) return fail(Code::kInternal, "core sent a frame that is no message");
   switch (message->request_case()) {
     case child::ToWorker::kConfigure:
-      return configure(message->configure().guests());
+      return configure(message->configure());
     case child::ToWorker::kLoadModule:
       load(message->load_module().module(), std::move(frame.descriptors));
       return {};
@@ -79,7 +105,9 @@ Result<void> Worker::handle(child::Frame frame) {
       modules_.erase(message->drop_module().module());
       return {};
     case child::ToWorker::kStartRun:
-      if (full()) {
+      if (frame.lost) {
+        refuse_run(message->start_run().run(), "its trees got lost on their way: the worker has too many files open (ulimit -n)");
+      } else if (full()) {
         postponed_.emplace_back(std::move(*message->mutable_start_run()), std::move(frame.descriptors));
       } else {
         start(message->start_run(), std::move(frame.descriptors));
@@ -93,16 +121,19 @@ Result<void> Worker::handle(child::Frame frame) {
         run->second->log().taken(message->stderr_taken().bytes());
       }
       return {};
+    case child::ToWorker::kMemoryAllowed:
+      wake_grown(memory_.allow(message->memory_allowed().bytes()));
+      return {};
     case child::ToWorker::REQUEST_NOT_SET:
       break;
   }
   return fail(Code::kInternal, "core sent a request that this worker doesn't know: the two are of different builds");
 }
 
-Result<void> Worker::configure(uint32_t guests) {
+Result<void> Worker::configure(const child::Configure& asked) {
   if (engine_) return fail(Code::kInternal, "core configured the worker twice");
-  division_ = divide_descriptors(guests);
-  TRY(engine_, engine::Engine::for_running(division_.guests));
+  division_ = divide_descriptors(asked.guests());
+  TRY(engine_, engine::Engine::for_running(division_.guests, asked.kept_bytes()));
   TRY(blocking_, BlockingThreads::create(limits::kBlockingThreads));
   ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
   child::FromWorker reply;
@@ -131,12 +162,13 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
-  const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, division_.share};
+  const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, division_.share, memory_};
   auto run = std::make_unique<Run>(start, std::move(trees), module->second, around);
   Run& started = *run;
   runs_.emplace(started.id(), std::move(run));
   runnable_.push_back(started.id());
   ++counts_.started;
+  idle_since_.reset();
 }
 
 bool Worker::full() const {
@@ -172,11 +204,17 @@ void Worker::cancel(uint64_t id) {
 
 void Worker::wake_done() {
   for (const uint64_t id : blocking_->take_done()) {
-    const auto run = runs_.find(id);
-    if (run == runs_.end() || due_.erase({run->second->due(), id}) == 0) continue;  // it has ended, or runs
-    runnable_.push_back(id);
+    if (const auto run = runs_.find(id); run != runs_.end()) wake(*run->second);
   }
   start_postponed();
+}
+
+void Worker::wake_grown(uint64_t id) {
+  if (const auto run = runs_.find(id); run != runs_.end()) wake(*run->second);
+}
+
+void Worker::wake(Run& run) {
+  if (due_.erase({run.due(), run.id()}) > 0) runnable_.push_back(run.id());  // else it runs
 }
 
 void Worker::wake_due() {
@@ -188,11 +226,11 @@ void Worker::wake_due() {
 }
 
 void Worker::give_turns() {
-  if (runnable_.empty()) return;
+  if (runnable_.empty() || clogged()) return;
   ticker_->set_active(true);
   const Nanoseconds until = clock_.monotonic() + kTurnsBudget;
   // Those that can go on queue behind the others, so each gets its turn before one gets a second.
-  for (size_t left = runnable_.size(); left > 0 && clock_.monotonic() < until; --left) {
+  for (size_t left = runnable_.size(); left > 0 && !clogged() && clock_.monotonic() < until; --left) {
     const uint64_t id = runnable_.front();
     runnable_.pop_front();
     if (const auto run = runs_.find(id); run != runs_.end()) give_turn(*run->second);
@@ -226,6 +264,14 @@ void Worker::finish(Run& run) {
   runs_.erase(run.id());
   ++counts_.ended;
   start_postponed();
+  if (runs_.empty()) idle_since_ = clock_.monotonic();
+}
+
+// What guests have left in their slots and in the heap.
+void Worker::trim() {
+  idle_since_.reset();
+  engine_->give_back_kept();
+  malloc_trim(0);
 }
 
 void Worker::send_log(Run& run) {

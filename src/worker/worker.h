@@ -21,6 +21,7 @@
 #include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
 #include "worker/descriptor_share.h"
+#include "worker/memory_meter.h"
 #include "worker/run.h"
 #include "worker/ticker.h"
 
@@ -29,7 +30,7 @@ namespace subako::worker {
 class Worker {
  public:
   // `socket`: to core, a Unix stream.
-  Worker(Fd socket, const Clock& clock) : socket_(std::move(socket)), clock_(clock), cpu_(clock) {}
+  Worker(Fd socket, const Clock& clock);
 
   // Until core closes the socket. An Error is a fault of ours or of the machine, never of a guest.
   [[nodiscard]] Result<void> serve();
@@ -44,7 +45,7 @@ class Worker {
  private:
   [[nodiscard]] Result<bool> receive();  // false: core has closed
   [[nodiscard]] Result<void> handle(child::Frame frame);
-  [[nodiscard]] Result<void> configure(uint32_t guests);
+  [[nodiscard]] Result<void> configure(const child::Configure& asked);
   void load(uint64_t module, std::vector<Fd> descriptors);
   void start(const child::StartRun& start, std::vector<Fd> trees);
   void start_postponed();
@@ -54,6 +55,8 @@ class Worker {
 
   void wake_done();
   void wake_due();
+  void wake_grown(uint64_t run);
+  void wake(Run& run);
   void give_turns();
   void give_turn(Run& run);
   void finish(Run& run);
@@ -61,6 +64,10 @@ class Worker {
   void refuse_run(uint64_t run, std::string message);
   void send(const child::FromWorker& message);
   [[nodiscard]] Result<void> wait();
+  [[nodiscard]] std::optional<Nanoseconds> wait_at_most() const;
+  // Core doesn't take what it is sent: what guests would say more has no place to go.
+  [[nodiscard]] bool clogged() const { return writer_.queued_bytes() > limits::kWorkerFramesBytes; }
+  void trim();
 
   Fd socket_;
   const Clock& clock_;
@@ -72,6 +79,7 @@ class Worker {
   Division division_;  // of the process's descriptors
   std::unique_ptr<Ticker> ticker_;
   std::unique_ptr<BlockingThreads> blocking_;
+  MemoryMeter memory_;  // outlives the runs
   std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
   // Until what earlier guests have left to be freed is freed: it takes descriptors of their shares.
@@ -79,6 +87,7 @@ class Worker {
   std::deque<uint64_t> runnable_;
   std::set<std::pair<Nanoseconds, uint64_t>> due_;  // runs that wait, by when
   Counts counts_;
+  std::optional<Nanoseconds> idle_since_;  // no guest is here, and what they have left isn't given back yet
   std::optional<Error> failed_;                     // a frame that couldn't be queued
 };
 

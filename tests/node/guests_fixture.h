@@ -79,11 +79,9 @@ class Guests : public ::testing::Test {
     Result<Scratch> scratch = Scratch::create(Scratch::default_parent());
     ASSERT_TRUE(scratch.has_value()) << scratch.error().message;
     scratch_ = std::make_unique<Scratch>(*std::move(scratch));
-    NodeOptions options;
-    options.child_executable = SUBAKO_CHILD;
-    options.workers = workers;
-    options.guests_per_worker = 256;
-    node_ = std::make_unique<Node>(io_, *scratch_, options);
+    options_.child_executable = SUBAKO_CHILD;
+    options_.workers = workers;
+    node_ = std::make_unique<Node>(io_, *scratch_, options_);
     asio::co_spawn(io_, prepare(), kUnattended);
     run_until([&] { return package_.has_value(); }, 120s);
     ASSERT_TRUE(package_.has_value());
@@ -149,6 +147,7 @@ class Guests : public ::testing::Test {
 
   asio::io_context io_;
   std::unique_ptr<Scratch> scratch_;
+  NodeOptions options_;
   std::unique_ptr<Node> node_;
   std::string guest_;
   std::optional<CheckedPackage> package_;

@@ -79,6 +79,7 @@ Result<engine::Finish> ModuleRun::run(std::span<const std::byte> wasm, const Wor
     switch (instance.resume()) {
       case engine::Instance::State::kStarted:
       case engine::Instance::State::kYielded:
+      case engine::Instance::State::kGrowing:  // not where nobody is asked
         break;
       case engine::Instance::State::kWaiting:
         wait(host.wake(), clock_, streams);
