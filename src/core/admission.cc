@@ -33,9 +33,10 @@ std::expected<Admission::Ticket, std::string> Admission::join(const Wish& wish) 
   if (found != by_key_.end()) {
     session = found->second;
   } else {
-    session = sessions_.insert(sessions_.end(), Session{.key = key});
+    session = running_.insert(running_.end(), Session{.key = key});
     by_key_.emplace(key, session);
   }
+  if (session->waiting.empty()) turns_.splice(turns_.end(), running_, session);
   session->waiting.push_back(ticket);
   calls_.emplace(ticket, Call{.wish = wish, .session = session});
   ++waiting_;
@@ -46,10 +47,9 @@ std::expected<Admission::Ticket, std::string> Admission::join(const Wish& wish) 
 std::vector<Admission::Start> Admission::start() {
   std::vector<Start> out;
   std::vector<Call*> overtaken;
-  for (auto session = sessions_.begin(); session != sessions_.end() && waiting_ > 0;) {
+  for (auto session = turns_.begin(); session != turns_.end();) {
     if (apart_.empty() && !shared_room()) break;
     const auto current = session++;
-    if (current->waiting.empty()) continue;
     const Ticket ticket = current->waiting.front();
     Call& call = calls_.at(ticket);
     Worker where = 0;
@@ -62,10 +62,11 @@ std::vector<Admission::Start> Admission::start() {
     begin(ticket, call, where);
     out.push_back({ticket, where, workers_.at(where).version != 0});
     for (Call* one : overtaken) ++one->overtaken;
+    if (current->waiting.empty()) continue;
     // Its next one comes after the others'.
-    const bool was_last = session == sessions_.end();
-    sessions_.splice(sessions_.end(), sessions_, current);
-    if (was_last && !current->waiting.empty()) session = current;
+    const bool was_last = session == turns_.end();
+    turns_.splice(turns_.end(), turns_, current);
+    if (was_last) session = current;
   }
   return out;
 }
@@ -156,6 +157,7 @@ void Admission::begin(Ticket ticket, Call& call, Worker where) {
 
 void Admission::stop_waiting(Ticket ticket, const Call& call) {
   call.session->waiting.remove(ticket);
+  if (call.session->waiting.empty()) running_.splice(running_.end(), turns_, call.session);
   --waiting_;
   waiting_bytes_ -= call.wish.queued_bytes;
 }
@@ -193,7 +195,7 @@ std::optional<Admission::Worker> Admission::end(const Call& call, Time now) {
 void Admission::forget_if_empty(Sessions::iterator session) {
   if (session->running > 0 || !session->waiting.empty()) return;
   by_key_.erase(session->key);
-  sessions_.erase(session);
+  running_.erase(session);
 }
 
 void Admission::worker_can(Worker worker, uint32_t guests) {

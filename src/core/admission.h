@@ -89,7 +89,7 @@ class Admission {
     uint32_t running = 0;
     Worker worker = 0;  // where they run, if any does
   };
-  using Sessions = std::list<Session>;  // in the order of their turns
+  using Sessions = std::list<Session>;
   struct Call {
     Wish wish;
     Sessions::iterator session;
@@ -119,7 +119,8 @@ class Admission {
 
   Limits limits_;
   std::unordered_map<Ticket, Call> calls_;
-  Sessions sessions_;
+  Sessions turns_;    // sessions of which calls wait, in the order of their turns
+  Sessions running_;  // those of which none waits
   std::unordered_map<uint64_t, Sessions::iterator> by_key_;
   std::map<Worker, WorkerState> workers_;
   std::set<uint64_t> apart_;  // versions

@@ -41,7 +41,11 @@ Result<std::shared_ptr<WorkerPool>> make_pool(asio::io_context& io, const NodeOp
 class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
  public:
   Impl(asio::io_context& io, Scratch& scratch, NodeOptions options)
-      : io_(io), scratch_(scratch), options_(std::move(options)), off_loop_(io), pool_(make_pool(io, options_)) {
+      : io_(io),
+        scratch_(scratch),
+        options_(std::move(options)),
+        off_loop_(io),
+        pool_(make_pool(io, options_)) {
     pictures_ = std::make_shared<PictureBuilders>(io_, options_);
   }
 
@@ -62,7 +66,8 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   using RunEnd = std::variant<child::Ended, protocol::Crash, protocol::WasCancelled>;
   struct Ran {
     RunEnd end;
-    std::optional<WorkerPool::Slot> slot;  // until its report is read; none where it was cancelled before it had one
+    std::optional<WorkerPool::Slot>
+        slot;  // until its report is read; none where it was cancelled before it had one
     double queue_ms = 0;
     double load_ms = 0;
   };
@@ -89,8 +94,8 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   Scratch& scratch_;
   NodeOptions options_;
   OffLoop off_loop_;
-  std::shared_ptr<PictureBuilders> pictures_;           // with the frames of its pictures
-  Result<std::shared_ptr<WorkerPool>> pool_;            // with the frames of its calls
+  std::shared_ptr<PictureBuilders> pictures_;  // with the frames of its pictures
+  Result<std::shared_ptr<WorkerPool>> pool_;   // with the frames of its calls
 };
 
 void Node::Impl::stop() {
@@ -133,7 +138,8 @@ Task<Result<Node::Impl::Ran>> Node::Impl::run(Asked asked, CallWatch* watch) {
   for (uint32_t starts = 1;; ++starts) {
     CO_TRY(auto slot, co_await workers->take(ask, watch));
     if (!slot) co_return Ran{protocol::WasCancelled{}, std::nullopt, ms_since(begin), 0};
-    const auto ready = co_await slot->worker()->ready(watch);
+    WorkerLink::OrDeath<bool> ready = true;
+    if (!slot->worker()->is_ready()) ready = co_await slot->worker()->ready(watch);
     if (!ready && (starts >= limits::kFailedStarts || workers->stopped()))
       co_return fail(Code::kInternal, ready.error());
     ask.again = true;

@@ -81,6 +81,7 @@ void WorkerLink::send(const child::ToWorker& message, std::vector<Fd> descriptor
   die("a message to the worker: " + sent.error().message);
 }
 
+// A coroutine costs as much as a call's bookkeeping: who has nothing to wait for asks done() first.
 Task<WorkerLink::OrDeath<bool>> WorkerLink::wait_until(std::function<bool()> done, Time deadline,
                                                        CallWatch* watch, const char* did_not) {
   const auto self = shared_from_this();
@@ -142,9 +143,12 @@ Task<Result<std::optional<uint64_t>>> WorkerLink::load(BuiltPackagePtr package, 
     CO_TRY(given, give_module(package));
   }
   const std::shared_ptr<Module> module = given->module;
-  // Named: g++ 12 destroys a lambda that owns something twice where it is made within a co_await.
-  std::function<bool()> is_loaded = [module] { return module->loaded.has_value(); };
-  const auto loaded = co_await wait_until(std::move(is_loaded), module->deadline, watch, "take the module");
+  OrDeath<bool> loaded = true;
+  if (dead() || !module->loaded) {
+    // Named: g++ 12 destroys a lambda that owns something twice where it is made within a co_await.
+    std::function<bool()> is_loaded = [module] { return module->loaded.has_value(); };
+    loaded = co_await wait_until(std::move(is_loaded), module->deadline, watch, "take the module");
+  }
   if (!loaded) co_return fail(Code::kUnavailable, loaded.error());
   if (!*loaded) co_return std::nullopt;
   if (!module->loaded->empty())
@@ -156,8 +160,11 @@ Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, s
                                                         std::chrono::milliseconds allowed, CallWatch* watch) {
   const auto self = shared_from_this();
   const Time deadline = now() + allowed;
-  std::function<bool()> has_room = [this] { return channel_->has_room(); };
-  const auto room = co_await wait_until(std::move(has_room), deadline, watch, "read what it was sent");
+  OrDeath<bool> room = true;
+  if (dead() || !channel_->has_room()) {
+    std::function<bool()> has_room = [this] { return channel_->has_room(); };
+    room = co_await wait_until(std::move(has_room), deadline, watch, "read what it was sent");
+  }
   if (!room) co_return std::unexpected(room.error());
   if (!*room) co_return cancelled_before_it_began();
   Run run(io_, next_id_++, watch);

@@ -73,7 +73,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
 
   // Each ends at once where `watch` (may be null) is cancelled (spec: C12); the worker goes on.
   //
-  // Waits until it is ready. False: cancelled.
+  // Waits until it is ready, where it isn't. False: cancelled.
   [[nodiscard]] Task<OrDeath<bool>> ready(CallWatch* watch);
   // Its number for the package's module, which it is given where it hasn't got it. None: cancelled.
   [[nodiscard]] Task<Result<std::optional<uint64_t>>> load(BuiltPackagePtr package, CallWatch* watch);
@@ -87,6 +87,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
 
   // Once ready: what it says of itself (Ready.identity).
   [[nodiscard]] const std::string& identity() const { return identity_; }
+  [[nodiscard]] bool is_ready() const { return ready_ && !dead(); }
   [[nodiscard]] bool dead() const { return death_.has_value(); }
   [[nodiscard]] const std::string& death() const { return *death_; }  // the reason
 
