@@ -106,7 +106,7 @@ def test_completion_knows_every_command_and_option(subako, shell):
 def test_doctor_says_what_this_machine_allows(subako):
     run = subako("doctor")
     assert run.status == 0, run
-    for word in ("kernel", "openat2", "namespaces", "seccomp", "cpu", "cache"):
+    for word in ("kernel", "openat2", "namespaces", "seccomp", "cpu", "cache", "memory for guests"):
         assert word in run.stdout.lower(), f"{word}\n{run}"
 
 
