@@ -67,6 +67,14 @@ class Place {
   int tree_;
 };
 
+// Nothing may be made: so what stands there is left to say why it couldn't be anyway.
+Outcome<void> check_room(const Place& place, Room room) {
+  if (room == Room::kYes) return {};
+  TRY(const auto type, place.type());
+  if (!type) return refused(std::errc::no_space_on_device);
+  return {};
+}
+
 // A new name that is written as a directory's but won't be one.
 Outcome<void> check_new_name(const Place& place) {
   if (place.dots()) return refused(std::errc::file_exists);
@@ -76,12 +84,20 @@ Outcome<void> check_new_name(const Place& place) {
   return refused(*type == S_IFDIR ? std::errc::file_exists : std::errc::not_a_directory);
 }
 
-// Held by a path alone (O_PATH): that keeps a file from being freed as well as an open one does, and opens nothing.
-Removed hold(const Place& place) {
+// What stands there and is about to be removed. Held by a path alone (O_PATH): that keeps a file from being freed as well as an open
+// one does, and opens nothing.
+Removed look_at(const Place& place) {
   struct stat found{};
   if (::fstatat(place.directory(), place.name(), &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (found.st_nlink != 1 || !frees_slowly(freed_bytes(found))) return {};
-  return Fd(::openat(place.directory(), place.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (found.st_nlink != 1 || !frees_slowly(freed_bytes(found))) return {found, {}};
+  return {found, Fd(::openat(place.directory(), place.name(), O_PATH | O_NOFOLLOW | O_CLOEXEC))};
+}
+
+// A rename between two names of one file does nothing.
+bool is_the_same(const Place& place, const struct stat& other) {
+  struct stat found{};
+  return ::fstatat(place.directory(), place.name(), &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_ino == other.st_ino &&
+         found.st_dev == other.st_dev;
 }
 
 Outcome<Fd> handle(const Tree& tree, std::string_view path, LastLink last) {
@@ -115,10 +131,9 @@ Outcome<Fd> open_beneath(int directory, const char* path, int flags, mode_t mode
   return kernel_says();
 }
 
-Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) const {
-  TRY(const WholePath whole, WholePath::from(path));
-  const int all = flags | O_NOCTTY | O_NONBLOCK | (last == LastLink::kFollow ? 0 : O_NOFOLLOW);
-  auto opened = open_beneath(fd(), whole.text(), all, kFileMode);
+namespace {
+
+Outcome<Opened> looked_at(Outcome<Fd> opened) {
   // How the kernel says "a pipe that nobody reads, a socket, a device without a driver".
   if (!opened && opened.error() == std::errc::no_such_device_or_address) {
     return refused(std::errc::not_supported);
@@ -127,7 +142,38 @@ Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last) cons
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return kernel_says();
   if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return refused(std::errc::not_supported);
-  return Opened{std::move(file), S_ISDIR(found.st_mode), found};
+  return Opened{.fd = std::move(file), .directory = S_ISDIR(found.st_mode), .found = found};
+}
+
+// A file that isn't there, in a directory that is.
+Outcome<void> check_room_for_file(const Tree& tree, std::string_view path, bool exclusive, Room room) {
+  if (room == Room::kYes) return {};
+  TRY(const Place place, Place::find(tree, path));
+  if (place.slash()) return {};  // none is made by that name
+  if (!exclusive) return refused(std::errc::no_space_on_device);  // a link to where there is none may stand there
+  return check_room(place, room);
+}
+
+}  // namespace
+
+Outcome<Opened> Tree::open(std::string_view path, int flags, LastLink last, Room room) const {
+  TRY(const WholePath whole, WholePath::from(path));
+  const int all = flags | O_NOCTTY | O_NONBLOCK | (last == LastLink::kFollow ? 0 : O_NOFOLLOW);
+  if ((flags & O_CREAT) == 0) return looked_at(open_beneath(fd(), whole.text(), all, 0));
+  // Whether it makes a file must be known: so one that is there is opened, and only where there is none it is made.
+  const bool exclusive = (flags & O_EXCL) != 0;
+  if (!exclusive && !path.ends_with('/')) {
+    auto there = open_beneath(fd(), whole.text(), all & ~O_CREAT, 0);
+    if (there || there.error() != std::errc::no_such_file_or_directory) {
+      TRY(Opened opened, looked_at(std::move(there)));
+      if (opened.directory) return refused(std::errc::is_a_directory);
+      return opened;
+    }
+  }
+  TRY_VOID(check_room_for_file(*this, path, exclusive, room));
+  TRY(Opened opened, looked_at(open_beneath(fd(), whole.text(), all, kFileMode)));
+  opened.made = true;
+  return opened;
 }
 
 // One name needs no handle, but where it is a link to be followed: less than half of the time.
@@ -150,9 +196,10 @@ Outcome<void> Tree::set_times(std::string_view path, LastLink last,
   return done_unless(::utimensat(found.get(), "", access_and_change.data(), AT_EMPTY_PATH));
 }
 
-Outcome<void> Tree::make_directory(std::string_view path) const {
+Outcome<void> Tree::make_directory(std::string_view path, Room room) const {
   TRY(const Place place, Place::find(*this, path));
   if (place.dots()) return refused(std::errc::file_exists);
+  TRY_VOID(check_room(place, room));
   return done_unless(::mkdirat(place.directory(), place.name(), kDirectoryMode));
 }
 
@@ -172,15 +219,16 @@ Outcome<Removed> Tree::unlink(std::string_view path) const {
     if (!type) return refused(std::errc::no_such_file_or_directory);
     return refused(*type == S_IFDIR ? std::errc::is_a_directory : std::errc::not_a_directory);
   }
-  Removed removed = hold(place);
+  Removed removed = look_at(place);
   TRY_VOID(done_unless(::unlinkat(place.directory(), place.name(), 0)));
   return removed;
 }
 
-Outcome<void> Tree::make_link(std::string_view target, std::string_view path) const {
+Outcome<void> Tree::make_link(std::string_view target, std::string_view path, Room room) const {
   TRY(const WholePath content, WholePath::from(target));
   TRY(const Place place, Place::find(*this, path));
   TRY_VOID(check_new_name(place));
+  TRY_VOID(check_room(place, room));
   return done_unless(::symlinkat(content.text(), place.directory(), place.name()));
 }
 
@@ -207,12 +255,13 @@ Outcome<Removed> Tree::rename(std::string_view path, const Tree& other, std::str
     if (!type) return refused(std::errc::no_such_file_or_directory);
     if (*type != S_IFDIR) return refused(std::errc::not_a_directory);
   }
-  Removed removed = hold(to);
+  Removed removed = look_at(to);
+  if (removed.was && is_the_same(from, *removed.was)) removed = {};
   TRY_VOID(done_unless(::renameat(from.directory(), from.name(), to.directory(), to.name())));
   return removed;
 }
 
-Outcome<void> Tree::hard_link(std::string_view path, const Tree& other, std::string_view other_path) const {
+Outcome<void> Tree::hard_link(std::string_view path, const Tree& other, std::string_view other_path, Room room) const {
   TRY(const Place from, Place::find(*this, path));
   TRY(const Place to, Place::find(other, other_path));
   if (from.dots()) return refused(std::errc::operation_not_permitted);
@@ -222,6 +271,11 @@ Outcome<void> Tree::hard_link(std::string_view path, const Tree& other, std::str
     return refused(*type == S_IFDIR ? std::errc::operation_not_permitted : std::errc::not_a_directory);
   }
   TRY_VOID(check_new_name(to));
+  if (room == Room::kNone) {
+    TRY(const auto type, from.type());
+    if (!type) return refused(std::errc::no_such_file_or_directory);
+    if (*type != S_IFDIR) TRY_VOID(check_room(to, room));  // which can't be linked
+  }
   return done_unless(::linkat(from.directory(), from.name(), to.directory(), to.name(), 0));
 }
 

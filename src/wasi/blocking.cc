@@ -20,6 +20,12 @@ bool BlockingTask::done() const {
   return done_;
 }
 
+bool BlockingTask::give_up() {
+  const std::lock_guard lock(mutex_);
+  wanted_ = false;
+  return begun_ && !done_;
+}
+
 bool BlockingTask::abandon(std::shared_ptr<void>& kept) {
   const std::lock_guard lock(mutex_);
   wanted_ = false;

@@ -29,8 +29,9 @@ class BlockingTask {
   [[nodiscard]] bool done() const;
   [[nodiscard]] std::errc result() const { return result_; }  // once it is done
 
-  // The guest goes. What hasn't begun won't begin. True where it has begun and isn't done: then it takes `kept`, what it uses, and
-  // lets go of it when it is done.
+  // The guest goes. What hasn't begun won't begin. True where it has begun and isn't done.
+  bool give_up();
+  // As give_up(); where it is true it takes `kept`, what it uses, and lets go of it when it is done.
   bool abandon(std::shared_ptr<void>& kept);
 
  private:

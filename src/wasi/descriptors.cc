@@ -33,17 +33,20 @@ Try<std::optional<Descriptor>> Descriptors::renumber(FdNumber from, FdNumber to)
   if (find(from) == nullptr || find(to) == nullptr) return refuse(Errno::kBadf);
   if (from == to) return std::nullopt;
   TRY(Descriptor taken, take(to));
-  TRY(table_[static_cast<size_t>(to)], take(from));
+  TRY(Descriptor moved, take(from));
+  put(to, std::move(moved));
   return taken;
 }
 
 namespace {
 
-// What there may be to do when it is closed.
-uint64_t size_of(const File& file) {
+// It is about to be closed: what there may be to do then, in bytes.
+uint64_t give_up(File& file) {
   if (!file.root->writable) return 0;  // nobody writes there, or takes a name away
   struct stat now{};
-  return ::fstat(file.fd.get(), &now) == 0 ? volume::freed_bytes(now) : 0;
+  if (::fstat(file.fd.get(), &now) != 0) return 0;
+  file.fd.uncount(static_cast<uint64_t>(now.st_size));
+  return volume::freed_bytes(now);
 }
 
 }  // namespace
@@ -51,15 +54,22 @@ uint64_t size_of(const File& file) {
 bool Descriptors::are_slow_to_close() {
   uint64_t bytes = 0;
   for (auto& descriptor : table_) {
-    if (descriptor && descriptor->file() != nullptr) bytes += size_of(*descriptor->file());
+    if (descriptor && descriptor->file() != nullptr) bytes += give_up(*descriptor->file());
   }
   return volume::frees_slowly(bytes);
 }
 
+Reply settle(File& file) {
+  struct stat now{};
+  if (::fstat(file.fd.get(), &now) != 0) return refuse(last_error());
+  file.fd.settle(static_cast<uint64_t>(now.st_size));
+  return {};
+}
+
 Fd slow_to_close(Descriptor gone) {
   File* file = gone.file();
-  if (file == nullptr || !volume::frees_slowly(size_of(*file))) return {};
-  return std::move(file->fd);
+  if (file == nullptr || !volume::frees_slowly(give_up(*file))) return {};
+  return std::move(file->fd).take();
 }
 
 }  // namespace subako::wasi

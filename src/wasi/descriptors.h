@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "volume/ledger.h"
 #include "volume/tree.h"
 #include "wasi/reply.h"
 #include "wasi/types.h"
@@ -29,7 +30,7 @@ struct Root {
 enum class Stream : uint8_t { kStdin, kStdout, kStderr };
 
 struct File {
-  Fd fd;
+  volume::CountedFile fd;
   const Root* root = nullptr;
   uint64_t offset = 0;  // ours and not the kernel's: reads and writes are all positioned
 };
@@ -66,8 +67,12 @@ struct Descriptor {
   [[nodiscard]] Directory* directory() { return std::get_if<Directory>(&what); }
 };
 
+// Asks how long the file has become and has it counted (spec: F5): after work of another thread.
+[[nodiscard]] Reply settle(File& file);
+
 // The file of a descriptor that goes, where closing it may take long; else it is closed here. A big file may be freed by it, or what was
-// written to it be brought to the disk (ext4 does that after a truncation; a network's file systems always).
+// written to it be brought to the disk (ext4 does that after a truncation; a network's file systems always). For the ledger it is closed
+// now (spec: F5).
 [[nodiscard]] Fd slow_to_close(Descriptor gone);
 
 class Descriptors {
@@ -83,7 +88,7 @@ class Descriptors {
   [[nodiscard]] Try<Descriptor> take(FdNumber fd);
   // Moves `from` to `to`, which must be open and is taken by it; onto itself it does nothing.
   [[nodiscard]] Try<std::optional<Descriptor>> renumber(FdNumber from, FdNumber to);
-  // Whether closing all of them may take long.
+  // All of them are about to be closed, by another thread if that may take long, which this tells; for the ledger they are closed now.
   [[nodiscard]] bool are_slow_to_close();
 
  private:

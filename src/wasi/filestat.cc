@@ -113,15 +113,17 @@ Reply fd_filestat_set_size(Host& host, FdNumber fd, uint64_t size) {
     if (::fstat(kernel_fd, &now) != 0) return refuse(last_error());
     const auto old_size = static_cast<uint64_t>(now.st_size);
     if (old_size <= size || !volume::frees_slowly(old_size - size)) {
-      if (!host.budget().allows_size(old_size, size)) return refuse(Errno::kDquot);  // spec: F4
+      file->fd.settle(old_size);
+      TRY_VOID(host.may_resize(old_size, size));
       if (const std::errc error = set_size(kernel_fd, size); error != std::errc{}) return refuse(error);
       host.budget().charge_size(old_size, size);
+      file->fd.settle(size);
       return {};
     }
     host.begin_work([kernel_fd, size](const auto& wanted) { return cut_in_steps(kernel_fd, size, wanted); });
   }
   TRY_VOID(host.finish_work());
-  return {};
+  return settle(*host.descriptors().find(fd)->file());
 }
 
 Reply fd_filestat_set_times(Host& host, FdNumber fd, uint64_t accessed, uint64_t modified, TimeFlags flags) {

@@ -31,7 +31,8 @@ Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
       roots_(roots_of(std::move(world.preopens))),
       // Preopens are the host's doing: however many there are, each has a number.
       descriptors_(std::max<size_t>(world.descriptors, kStreams + roots_.size())),
-      budget_(world.write_budget) {
+      budget_(world.write_budget),
+      ledger_(world.ledger) {
   auto add = [this, next = uint32_t{0}](Descriptor descriptor) mutable {
     descriptors_.put(static_cast<FdNumber>(next++), std::move(descriptor));
   };
@@ -47,10 +48,21 @@ Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
 }
 
 Host::~Host() {
-  if (task_ == nullptr && !descriptors_.are_slow_to_close()) return;
+  if (leave()) return;
+  (void)descriptors_.are_slow_to_close();
   std::shared_ptr<void> left = std::make_shared<Descriptors>(std::move(descriptors_));
-  if (task_ != nullptr && task_->abandon(left)) return;
-  blocking_.hand_over(std::make_shared<BlockingTask>([left = std::move(left)](const auto&) { return std::errc{}; }));
+  (void)task_->abandon(left);
+}
+
+bool Host::leave() {
+  if (task_ != nullptr && task_->give_up()) return false;
+  task_ = nullptr;
+  const bool slowly = descriptors_.are_slow_to_close();
+  Descriptors left = std::exchange(descriptors_, Descriptors(0));
+  if (!slowly) return true;
+  const auto shared = std::make_shared<Descriptors>(std::move(left));
+  blocking_.hand_over(std::make_shared<BlockingTask>([shared](const auto&) { return std::errc{}; }));
+  return true;
 }
 
 void Host::bind(size_t preopen, Fd directory) {
@@ -72,6 +84,33 @@ Try<File*> Host::file(FdNumber fd, Rights rights, Errno stream) {
   if (found->stream() != nullptr) return refuse(stream);
   TRY_VOID(descriptor(fd, rights));
   return found->file();
+}
+
+Try<uint64_t> Host::may_write(uint64_t offset, uint64_t size, uint64_t wanted) {
+  const uint64_t of_call = budget_.allowed(offset, size, wanted);
+  const uint64_t of_volume = ledger_ != nullptr ? ledger_->allowed(offset, size, wanted) : wanted;
+  if (of_call == 0) return refuse(Errno::kDquot);
+  if (of_volume == 0) {
+    volume_full_ = Full::kBytes;
+    return refuse(Errno::kNoSpc);
+  }
+  return std::min(of_call, of_volume);
+}
+
+Reply Host::may_resize(uint64_t size, uint64_t new_size) {
+  if (!budget_.allows_size(size, new_size)) return refuse(Errno::kDquot);
+  if (ledger_ == nullptr || ledger_->allows_size(size, new_size)) return {};
+  volume_full_ = Full::kBytes;
+  return refuse(Errno::kNoSpc);
+}
+
+void Host::made() {
+  if (ledger_ != nullptr) ledger_->made();
+}
+
+Refused Host::not_made(std::errc why) {
+  if (why == std::errc::no_space_on_device && room() == volume::Room::kNone) volume_full_ = Full::kEntries;
+  return why;
 }
 
 void Host::begin_work(BlockingTask::Work work, const Progress& progress) {

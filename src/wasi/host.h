@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "volume/ledger.h"
 #include "volume/tree.h"
 #include "volume/write_budget.h"
 #include "wasi/blocking.h"
@@ -73,6 +74,7 @@ struct World {
   std::vector<std::string> arguments = {};
   std::vector<Preopen> preopens = {};        // they get the descriptors from 3, in their order
   uint64_t write_budget = limits::kWrittenBytes;
+  volume::Ledger* ledger = nullptr;           // of the Volume, which all writable preopens belong to; it outlives the Host. Null: not counted
   size_t descriptors = limits::kDescriptors;  // open at once; each may take one of the process's own
   std::vector<std::string> environment = {};  // "NAME=value": none in the product (C2), but the standard's own tests want one
 };
@@ -80,10 +82,14 @@ struct World {
 class Host {
  public:
   Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking);
-  // Removed files that are still open are freed elsewhere, too.
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
+
+  // The guest has gone: gives up what it waits for and closes what it has open, elsewhere where that may take long. False where a thread is still
+  // at work for it: to be asked again when that is done. A Host that is destroyed meanwhile leaves its descriptors to the
+  // thread, and what that does to a file's size isn't counted (F5).
+  bool leave();
 
   // Gives the preopen of that index (from 0) its tree, once. Functions that waited for it can go on.
   void bind(size_t preopen, Fd directory);
@@ -92,6 +98,9 @@ class Host {
   [[nodiscard]] volume::WriteBudget& budget() {
     return budget_;
   }  // an HTTP answer saved to a file counts too (F4)
+  // How full the Volume was found, if it was (spec: F5).
+  enum class Full : uint8_t { kNo, kBytes, kEntries };
+  [[nodiscard]] Full volume_full() const { return volume_full_; }
   [[nodiscard]] std::span<const Root> roots() const { return roots_; }
 
   // The rest is for the functions.
@@ -100,6 +109,17 @@ class Host {
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Stdio& stdio() { return stdio_; }
   [[nodiscard]] Descriptors& descriptors() { return descriptors_; }
+
+  // How many of `wanted` bytes, at least one, may be written at `offset` of a file of `size` bytes; kDquot where the call has written
+  // enough (F4), kNoSpc where the Volume is full (F5).
+  [[nodiscard]] Try<uint64_t> may_write(uint64_t offset, uint64_t size, uint64_t wanted);
+  // Likewise, whether such a file may become `new_size`.
+  [[nodiscard]] Reply may_resize(uint64_t size, uint64_t new_size);
+  [[nodiscard]] volume::Ledger* ledger() { return ledger_; }
+  [[nodiscard]] volume::Room room() const { return ledger_ != nullptr ? ledger_->room() : volume::Room::kYes; }
+  // An entry has been made, or hasn't, which is noted where it was for want of room.
+  void made();
+  [[nodiscard]] Refused not_made(std::errc why);
 
   // The descriptor, if it is open and has `rights`. A missing right to read or write is kBadf, as on Linux;
   // another one kNotCapable.
@@ -133,6 +153,8 @@ class Host {
   std::vector<Root> roots_;  // never grows: descriptors point into it
   Descriptors descriptors_;
   volume::WriteBudget budget_;
+  volume::Ledger* const ledger_;
+  Full volume_full_ = Full::kNo;
   Wake wake_;
   Progress progress_;
   std::shared_ptr<BlockingTask> task_;  // shared with the thread that does it

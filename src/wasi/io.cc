@@ -1,9 +1,10 @@
-// Bytes in and out of files and streams (spec: F2, F4). No call moves more than limits::kHostCallBytes: short
+// Bytes in and out of files and streams (spec: F2, F4, F5). No call moves more than limits::kHostCallBytes: short
 // counts are the guest's to go on from.
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -53,19 +54,21 @@ struct Written {
 };
 
 // An appending file is written at its end wherever `offset` is, by pwrite too, as on Linux.
-Try<Written> write_at(Host& host, const File& file, FdFlags flags, const Iovecs& from, uint64_t offset) {
+Try<Written> write_at(Host& host, File& file, FdFlags flags, const Iovecs& from, uint64_t offset) {
   if (from.too_many() || offset > INT64_MAX) return refuse(Errno::kInval);
   TRY(const uint64_t size, size_of(file));
   if (has(flags, FdFlags::kAppend)) offset = size;
   Gathered bytes = gather(from, limits::kHostCallBytes);
   if (bytes.bytes == 0) return Written{0, offset};
-  const uint64_t allowed = host.budget().allowed(offset, size, bytes.bytes);
-  if (allowed == 0) return refuse(Errno::kDquot);
+  file.fd.settle(size);
+  TRY(const uint64_t allowed, host.may_write(offset, size, bytes.bytes));
   if (allowed < bytes.bytes) bytes = gather(from, allowed);
   const ssize_t count = ::pwritev(file.fd.get(), bytes.list.data(), bytes.count, static_cast<off_t>(offset));
   if (count < 0) return refuse(last_error());
+  const uint64_t end = offset + static_cast<uint64_t>(count);
   host.budget().charge_write(offset, size, static_cast<uint64_t>(count));
-  return Written{static_cast<uint32_t>(count), offset + static_cast<uint64_t>(count)};
+  if (count > 0) file.fd.settle(std::max(size, end));
+  return Written{static_cast<uint32_t>(count), end};
 }
 
 // A file that was opened so promises of each write that it has reached the disk.

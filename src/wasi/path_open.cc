@@ -35,7 +35,12 @@ Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags fla
   return {};
 }
 
-Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked, FdFlags flags) {
+volume::CountedFile counted(Host& host, volume::Opened opened, const Place& place) {
+  if (host.ledger() == nullptr || !place.root->writable) return volume::CountedFile(std::move(opened.fd));
+  return {std::move(opened.fd), *host.ledger(), opened.found};
+}
+
+Descriptor descriptor_of(Host& host, volume::Opened opened, const Place& place, Rights asked, FdFlags flags) {
   if (opened.directory) {
     return {
         .what = Directory{.root = place.root, .opened = volume::Tree(std::move(opened.fd)), .listing = {}},
@@ -44,23 +49,30 @@ Descriptor descriptor_of(volume::Opened opened, const Place& place, Rights asked
         .flags = flags};
   }
   constexpr Rights kReadWrite = Rights::kFdRead | Rights::kFdWrite;
-  return {.what = File{.fd = std::move(opened.fd), .root = place.root},
+  return {.what = File{.fd = counted(host, std::move(opened), place), .root = place.root},
           .base = without(kFileRights & place.from->inheriting, without(kReadWrite, asked)),
           .flags = flags};
 }
 
+// An entry is counted that was made, and a refusal for want of one noted (spec: F5).
+Try<volume::Opened> open_counted(Host& host, const Place& place, int flags, volume::LastLink last) {
+  auto opened = place.tree->open(place.path, flags, last, host.room());
+  if (!opened) return refuse(host.not_made(opened.error()));
+  if (opened->made) host.made();
+  return *std::move(opened);
+}
+
 // A file that has just been made isn't cut: ext4 would then write it to the disk when it is closed. One that was empty before is as
 // if it were written to now.
-Reply empty(Host& host, const volume::Opened& file) {
+std::errc empty(Host& host, File& file, const struct stat& found) {
   constexpr int64_t kSecond = 1'000'000'000;
-  std::errc error{};
-  if (file.found.st_size > 0) {
-    error = set_size(file.fd.get(), 0);
-  } else if (host.clock().realtime() / kSecond > file.found.st_mtim.tv_sec + 1) {
+  if (found.st_size > 0) {
+    if (const std::errc error = set_size(file.fd.get(), 0); error != std::errc{}) return error;
+    file.fd.settle(0);
+  } else if (host.clock().realtime() / kSecond > found.st_mtim.tv_sec + 1) {
     const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
-    if (::futimens(file.fd.get(), now) != 0) error = last_error();
+    if (::futimens(file.fd.get(), now) != 0) return last_error();
   }
-  if (error != std::errc{}) return refuse(error);
   return {};
 }
 
@@ -77,6 +89,7 @@ Reply finish_emptying(Host& host, const OutPtr<FdNumber>& opened) {
     if (!host.at_work()) (void)host.descriptors().take(number);
     return std::unexpected(std::move(emptied).error());
   }
+  TRY_VOID(settle(*host.descriptors().find(number)->file()));
   opened.set(number);
   return {};
 }
@@ -106,14 +119,18 @@ Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, Ope
   } else {
     const auto last =
         has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
-    TRY(auto file, place.tree->open(place.path, kernel_flags(open, base, flags), last));
-    const bool empties = has(open, OpenFlags::kTrunc);
-    const bool slowly = empties && volume::frees_slowly(volume::freed_bytes(file.found));
-    if (empties && !slowly) TRY_VOID(empty(host, file));
-    host.descriptors().put(number, descriptor_of(std::move(file), place, asked, flags));
-    if (slowly) {
-      begin_emptying(host, number);
-      return finish_emptying(host, opened);
+    TRY(auto file, open_counted(host, place, kernel_flags(open, base, flags), last));
+    const struct stat found = file.found;
+    host.descriptors().put(number, descriptor_of(host, std::move(file), place, asked, flags));
+    if (has(open, OpenFlags::kTrunc)) {
+      if (volume::frees_slowly(volume::freed_bytes(found))) {
+        begin_emptying(host, number);
+        return finish_emptying(host, opened);
+      }
+      if (const std::errc error = empty(host, *host.descriptors().find(number)->file(), found); error != std::errc{}) {
+        (void)host.descriptors().take(number);
+        return refuse(error);
+      }
     }
   }
   opened.set(number);
