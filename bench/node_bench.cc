@@ -115,7 +115,8 @@ int main(int argc, char** argv) {
   core::Scratch scratch = must(core::Scratch::create(core::Scratch::default_parent()));
   const core::ScratchFolder volume = must(scratch.make_folder("volume"));
   core::Trees trees;
-  trees.tmp = Fd(fcntl(volume.fd(), F_DUPFD_CLOEXEC, 0));
+  trees.volume = std::make_shared<core::SessionVolume>(
+      1, core::SessionVolume::Folders{.tmp = Fd(fcntl(volume.fd(), F_DUPFD_CLOEXEC, 0))}, core::SessionVolume::Holds::kNothing);
   core::NodeOptions options;
   options.child_executable = argv[1];
   options.guests_per_worker = static_cast<uint32_t>(at_once);

@@ -1,4 +1,5 @@
 // subako call: one call of one tool, and what the model would read of it.
+#include "base/quote.h"
 #include "base/utf8.h"
 #include "cli/call_inputs.h"
 #include "cli/commands.h"
@@ -110,6 +111,15 @@ void write_http(json::Writer& out, const std::vector<core::HttpExchange>& http) 
   out.end_array();
 }
 
+void write_volume(json::Writer& out, const core::Measures& measures) {
+  if (!measures.volume) {
+    out.null();
+    return;
+  }
+  out.begin_object().key("bytes").uint64(measures.volume->bytes).key("entries").uint64(measures.volume->entries);
+  out.key("full").boolean(measures.volume_full != core::VolumeFull::kNo).end_object();
+}
+
 std::string record_json(const core::CallRecord& record, const SeenCall& seen, const Intake& intake) {
   json::Writer out(json::Writer::Style::kIndented);
   out.begin_object().key("outcome").string(outcome_name(record.outcome)).key("result");
@@ -127,7 +137,9 @@ std::string record_json(const core::CallRecord& record, const SeenCall& seen, co
   out.end_object();
   out.key("cpu_ms").number(record.measures.cpu_ms);
   out.key("peak_memory_bytes").uint64(record.measures.peak_memory_bytes);
-  out.key("written_bytes").uint64(record.measures.written_bytes).key("http");
+  out.key("written_bytes").uint64(record.measures.written_bytes).key("volume");
+  write_volume(out, record.measures);
+  out.key("http");
   write_http(out, record.measures.http);
   out.end_object();
   return std::move(out).text() + "\n";
@@ -150,8 +162,19 @@ void tell_crash(const protocol::Crash& crash, bool colour) {
   write_err(text);
 }
 
+// The guest was told ENOSPC; whatever it made of that, people are told why.
+void tell_full_volume(const core::Measures& measures, bool colour) {
+  if (measures.volume_full == core::VolumeFull::kNo) return;
+  const std::string holds = measures.volume_full == core::VolumeFull::kBytes
+                                ? human_bytes(measures.volume_most.bytes) + " of files"
+                                : grouped(measures.volume_most.entries) + " files, folders and links";
+  write_err(coloured("note", Colour::kYellow, colour) + ": the Volume was full: it may hold " + holds +
+            "; delete something in it\n");
+}
+
 Exit tell_record(const core::CallRecord& record, const SeenCall& seen, const Terminal& terminal) {
   if (const auto* crash = std::get_if<protocol::Crash>(&record.outcome)) tell_crash(*crash, terminal.colour);
+  tell_full_volume(record.measures, terminal.colour);
   const Exit status = status_of(record);
   if (status == Exit::kCancelled) return status;
   std::string text;

@@ -43,15 +43,6 @@ Result<Fd> open_folder(const std::string& path, const std::string& what) {
   return folder;
 }
 
-Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
-  if (mkdirat(parent, name, 0777) != 0 && errno != EEXIST) {
-    return std::unexpected(system_error("making the folder " + path + "/" + name, errno));
-  }
-  Fd folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder.valid()) return std::unexpected(system_error("opening the folder " + path + "/" + name, errno));
-  return folder;
-}
-
 }  // namespace
 
 Result<std::string> read_arguments(const std::string& given) {
@@ -85,31 +76,32 @@ Result<std::vector<core::SkillTree>> open_skills(const std::vector<std::string>&
 }
 
 Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, core::Scratch& scratch) {
+  using core::SessionVolume;
   Volume volume;
   Fd root;
   std::string path;
+  SessionVolume::Holds holds = SessionVolume::Holds::kNothing;
+  SessionVolume::Folders folders;
   if (folder) {
     path = *folder;
-    if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-      return std::unexpected(system_error("making the folder of the Volume, " + path, errno));
-    }
+    const bool made = mkdir(path.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST) return std::unexpected(system_error("making the folder of the Volume, " + path, errno));
+    if (!made) holds = SessionVolume::Holds::kUnknown;
     TRY(root, open_folder(path, "the folder of the Volume,"));
   } else {
     TRY(core::ScratchFolder made, scratch.make_folder("volume"));
     path = made.path();
     root = Fd(fcntl(made.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!root.valid()) return std::unexpected(system_error("opening the temporary Volume", errno));
     volume.temporary.emplace(std::move(made));
-    if (!data) {
-      // One folder fewer to make and to remove: on a disk, as long as all else that a short call does with its Volume.
-      if (!root.valid()) return std::unexpected(system_error("opening the temporary Volume", errno));
-      volume.trees.tmp = std::move(root);
-      return volume;
-    }
   }
-  TRY(volume.trees.tmp, make_folder(root.get(), "tmp", path));
-  if (data) {
-    TRY(volume.trees.data, make_folder(root.get(), "data", path));
+  if (volume.temporary && !data) {
+    // One folder fewer to make and to remove: on a disk, as long as all else that a short call does with its Volume.
+    folders.tmp = std::move(root);
+  } else {
+    TRY(folders, SessionVolume::open(std::move(root), data, path));
   }
+  volume.trees.volume = std::make_shared<SessionVolume>(1, std::move(folders), holds);
   return volume;
 }
 

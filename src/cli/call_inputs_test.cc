@@ -54,7 +54,7 @@ TEST_F(CallInputs, a_named_volume_is_made_and_kept) {  // spec: F1
   for (int time = 0; time < 2; ++time) {
     const auto volume = open_volume(path, true, *scratch);
     ASSERT_TRUE(volume) << volume.error().message;
-    EXPECT_TRUE(volume->trees.tmp.valid() && volume->trees.data.valid());
+    EXPECT_TRUE(volume->trees.volume->tmp().valid() && volume->trees.volume->data().valid());
   }
   EXPECT_TRUE(std::filesystem::is_directory(path + "/tmp"));
   EXPECT_TRUE(std::filesystem::is_directory(path + "/data"));
@@ -66,15 +66,15 @@ TEST_F(CallInputs, a_temporary_volume_goes_away) {
   {
     const auto volume = open_volume(std::nullopt, false, *scratch);
     ASSERT_TRUE(volume);
-    EXPECT_FALSE(volume->trees.data.valid());
+    EXPECT_FALSE(volume->trees.volume->data().valid());
     path = volume->temporary->path();
-    ASSERT_EQ(mkdirat(volume->trees.tmp.get(), "made", 0700), 0);
+    ASSERT_EQ(mkdirat(volume->trees.volume->tmp().get(), "made", 0700), 0);
     EXPECT_TRUE(std::filesystem::is_directory(path + "/made"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   const auto both = open_volume(std::nullopt, true, *scratch);
   ASSERT_TRUE(both);
-  EXPECT_TRUE(both->trees.tmp.valid() && both->trees.data.valid());
+  EXPECT_TRUE(both->trees.volume->tmp().valid() && both->trees.volume->data().valid());
   EXPECT_TRUE(std::filesystem::is_directory(both->temporary->path() + "/tmp"));
   EXPECT_TRUE(std::filesystem::is_directory(both->temporary->path() + "/data"));
 }

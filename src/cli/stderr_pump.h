@@ -17,6 +17,7 @@ class StderrPump final : public core::CallWatch {
  public:
   StderrPump(core::asio::io_context& io, const Terminal& terminal, Progress& progress);
 
+  void counting_volume() override { progress_.show("counting the Volume"); }
   void started() override { progress_.show("running"); }
   void stderr_arrived(uint64_t left_out, std::string_view text) override;
   // Ends the text; on_drained is called once all has been written, at once where it has.

@@ -4,26 +4,27 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "core/package.h"
+#include "core/session_volume.h"
 #include "protocol/outcome.h"
 
 namespace subako::core {
 
-// The trees that a call may see, opened by its caller (spec: F1). Directory descriptors; they are not
-// consumed.
+// The trees that a call may see, opened by its caller (spec: F1).
 struct SkillTree {
   std::string name;
   Fd folder;
 };
 struct Trees {
-  Fd tmp;                         // /volume/tmp
-  Fd data;                        // /volume/data, where enabled
-  std::vector<SkillTree> skills;  // in any order
+  std::shared_ptr<SessionVolume> volume;  // owned by whoever has the session, and by its calls while they run
+  std::vector<SkillTree> skills;          // in any order
 };
 
 struct CallRequest {
@@ -32,8 +33,6 @@ struct CallRequest {
   std::string arguments;  // as protocol::check_arguments made them
   std::chrono::milliseconds timeout = limits::kDefaultTimeout;
   const Trees* trees = nullptr;
-  // Whose Volume the trees are: all calls of a session run in one worker at a time, and sessions take turns. 0: of none.
-  uint64_t session = 0;
 };
 
 struct HttpExchange {
@@ -42,6 +41,9 @@ struct HttpExchange {
   std::string error;    // a kind of H5
   double ms = 0;
 };
+
+// Whether the guest was refused something because the Volume was full (spec: F5): of its limit of bytes, or of entries.
+enum class VolumeFull : uint8_t { kNo, kBytes, kEntries };
 
 struct Measures {
   double queue_ms = 0;        // until a worker had a free slot
@@ -54,6 +56,9 @@ struct Measures {
   double cpu_ms = 0;
   uint64_t peak_memory_bytes = 0;
   uint64_t written_bytes = 0;
+  std::optional<volume::Counts> volume;  // what the session's Volume held after the call; none where its worker died
+  volume::Counts volume_most;            // what it may hold
+  VolumeFull volume_full = VolumeFull::kNo;
   std::vector<HttpExchange> http;
 };
 
@@ -79,6 +84,8 @@ class CallWatch {
   CallWatch& operator=(const CallWatch&) = delete;
   virtual ~CallWatch() = default;
 
+  // The call waits until the session's Volume has been counted.
+  virtual void counting_volume() {}
   // The guest has been given to a worker.
   virtual void started() {}
   // Live stderr, raw, after a gap of `left_out` bytes. The reader says taken() when it has done with the

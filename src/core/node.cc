@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/machine_memory.h"
 #include "core/builder_job.h"
+#include "core/count_volume.h"
 #include "core/memory_plan.h"
 #include "core/off_loop.h"
 #include "core/package_build.h"
@@ -44,6 +45,7 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
       : io_(io),
         scratch_(scratch),
         options_(std::move(options)),
+        volume_counted_(io),
         off_loop_(io),
         pool_(make_pool(io, options_)) {
     pictures_ = std::make_shared<PictureBuilders>(io_, options_);
@@ -73,7 +75,7 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   };
   struct Asked {
     BuiltPackagePtr package;
-    uint64_t session = 0;
+    std::shared_ptr<SessionVolume> volume;  // null: of an upload check
     uint64_t arguments_bytes = 0;
     std::chrono::milliseconds timeout{};
     std::function<Result<StartRun>()> start;  // once it has a slot: what waits holds no descriptors
@@ -93,6 +95,7 @@ class Node::Impl : public std::enable_shared_from_this<Node::Impl> {
   asio::io_context& io_;
   Scratch& scratch_;
   NodeOptions options_;
+  Signal volume_counted_;
   OffLoop off_loop_;
   std::shared_ptr<PictureBuilders> pictures_;  // with the frames of its pictures
   Result<std::shared_ptr<WorkerPool>> pool_;   // with the frames of its calls
@@ -102,6 +105,7 @@ void Node::Impl::stop() {
   if (pool_) (*pool_)->stop();
   pictures_->stop();
   off_loop_.stop();
+  volume_counted_.notify();
 }
 
 Task<Result<Node::BuildResult>> Node::Impl::build(BundleSource source,
@@ -131,7 +135,7 @@ Task<Result<Node::Impl::Ran>> Node::Impl::run(Asked asked, CallWatch* watch) {
   const Time begin = now();
   CO_TRY(WorkerPool* const workers, pool());
   WorkerPool::Ask ask;
-  ask.session = asked.session;
+  if (asked.volume) ask.session = asked.volume->number();
   ask.version = workers->record_of(asked.package);
   ask.held_bytes = asked.arguments_bytes;
   // What waited for a worker that never came to life waits for the next one: it isn't lost.
@@ -163,12 +167,17 @@ Task<Result<void>> Node::Impl::run_in_slot(Ran& ran, const Asked& asked, CallWat
   }
   if (!module) co_return std::unexpected(std::move(module).error());
   if (!*module || (watch != nullptr && watch->cancelled())) co_return Result<void>();
+  if (asked.volume) {
+    CO_TRY(const bool counted, co_await count_volume(off_loop_, volume_counted_, asked.volume, watch));
+    if (!counted) co_return Result<void>();
+  }
   CO_TRY(StartRun start, asked.start());
   start.message.set_module(**module);
   start.message.set_timeout_ms(static_cast<uint32_t>(asked.timeout.count()));
   start.message.set_memory_bytes(slot.memory_bytes());
   const auto allowed = asked.timeout + options_.worker_silence;
-  auto ended = co_await worker.run(std::move(start.message), std::move(start.descriptors), allowed, watch);
+  auto ended =
+      co_await worker.run(std::move(start.message), std::move(start.descriptors), allowed, watch, asked.volume);
   if (ended) {
     slot.ended(ended->measured().peak_held_bytes());
     ran.end = *std::move(ended);
@@ -225,12 +234,15 @@ Task<Result<CallRecord>> Node::Impl::call(CallRequest request, CallWatch* watch)
                                        std::to_string(request.timeout.count()) + " ms");
   }
   CO_TRY_VOID(check_trees(*request.trees));
+  const std::shared_ptr<SessionVolume> volume = request.trees->volume;
+  const volume::Counts most{.bytes = std::min(options_.volume_most.bytes, volume::kMostCounts.bytes),
+                            .entries = std::min(options_.volume_most.entries, volume::kMostCounts.entries)};
   Asked asked;
   asked.package = request.package->built;
-  asked.session = request.session;
+  asked.volume = volume;
   asked.arguments_bytes = request.arguments.size();
   asked.timeout = request.timeout;
-  asked.start = [&request] { return start_call(request); };
+  asked.start = [&request, most] { return start_call(request, most); };
   CO_TRY(Ran ran, co_await run(std::move(asked), watch));
   CallRecord record;
   if (auto* ended = std::get_if<child::Ended>(&ran.end)) {
@@ -244,7 +256,9 @@ Task<Result<CallRecord>> Node::Impl::call(CallRequest request, CallWatch* watch)
   } else {
     record.outcome = protocol::WasCancelled{};
   }
-  record.data_enabled = request.trees->data.valid();
+  record.data_enabled = volume->data().valid();
+  record.measures.volume = volume->counts();
+  record.measures.volume_most = most;
   record.measures.queue_ms = ran.queue_ms;
   record.measures.load_ms = ran.load_ms;
   record.measures.total_ms = ms_since(begin);

@@ -39,6 +39,7 @@ struct NodeOptions {
   uint32_t queued_calls = limits::kQueuedCalls;
   uint32_t queued_calls_of_session = limits::kQueuedCallsOfSession;
   std::shared_ptr<const ModuleCache> cache = nullptr;  // with copies of these; null: each build compiles
+  volume::Counts volume_most = volume::kMostCounts;  // F5: what a Volume may hold; an operator may lower it, not raise it
   // Lower in tests.
   std::chrono::seconds builder_cpu = limits::kBuilderCpu;
   std::chrono::milliseconds builder_wall = limits::kBuilderWall;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -60,9 +61,14 @@ class NodeTest : public LoopTest {
     options.worker_queue_bytes = 64 * limits::kKiB;
     if (!cache_.empty()) options.cache = std::make_shared<const ModuleCache>(*ModuleCache::open(cache_));
     node_ = std::make_unique<Node>(io_, scratch_, options);
-    trees_.tmp = Fd(open(folder("tmp").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    trees_.volume = volume(1);
   }
 
+  std::shared_ptr<SessionVolume> volume(uint64_t number, bool data = false, SessionVolume::Holds holds = SessionVolume::Holds::kNothing) {
+    const auto opened = [this](const char* name) { return Fd(open(folder(name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
+    return std::make_shared<SessionVolume>(
+        number, SessionVolume::Folders{.tmp = opened("tmp"), .data = data ? opened("data") : Fd()}, holds);
+  }
   std::string folder(const std::string& mark) {
     folders_.push_back(*scratch_.make_folder("tree"));
     std::ofstream(folders_.back().path() + "/mark") << mark;
@@ -95,20 +101,20 @@ class NodeTest : public LoopTest {
           "no_message",  "half_frame", "two_ended", "unknown_run", "no_outcome",   "bad_cause",
           "no_json",     "not_utf8",   "no_result", "much_stderr", "stderr_flood", "stderr",
           "stderr_rest", "hold",       "release",   "silent",      "deaf",         "chatter",
-          "wants_much",  "wants_nothing", "returns_memory"}) {
+          "wants_much",  "wants_nothing", "returns_memory", "volume", "boast", "count"}) {
       package_.tools.push_back({});
       package_.tools.back().name = name;
     }
   }
 
   Task<Result<CallRecord>> task(const std::string& tool, CallWatch* watch = nullptr,
-                                std::chrono::milliseconds timeout = 100ms) {
+                                std::chrono::milliseconds timeout = 100ms, const Trees* trees = nullptr) {
     CallRequest request;
     request.package = &package_;
     request.tool = tool;
     request.arguments = "{}";
     request.timeout = timeout;
-    request.trees = &trees_;
+    request.trees = trees != nullptr ? trees : &trees_;
     return node_->call(std::move(request), watch);
   }
   Result<CallRecord> call(const std::string& tool, CallWatch* watch = nullptr) {
@@ -508,7 +514,7 @@ TEST_F(NodeTest, preopens_come_in_order_with_their_trees) {  // spec: F1
   trees_.skills.push_back({"pdf", Fd(open(folder("p").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))});
   EXPECT_EQ(text(call("where")),
             "/volume/tmp rw=tmp;/package ro=assets;/skills ro;/skills/pdf ro=p;/skills/zip ro=z;");
-  trees_.data = Fd(open(folder("data").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  trees_.volume = volume(2, true);
   EXPECT_EQ(text(call("where")),
             "/volume/tmp rw=tmp;/volume/data rw=data;/package ro=assets;/skills ro;/skills/pdf "
             "ro=p;/skills/zip ro=z;");
@@ -517,7 +523,7 @@ TEST_F(NodeTest, preopens_come_in_order_with_their_trees) {  // spec: F1
 TEST_F(NodeTest, too_many_skills_are_refused) {  // spec: F1
   make_node();
   check();
-  for (int i = 0; i < 62; ++i) trees_.skills.push_back({std::to_string(i), Fd(dup(trees_.tmp.get()))});
+  for (int i = 0; i < 62; ++i) trees_.skills.push_back({std::to_string(i), Fd(dup(trees_.volume->tmp().get()))});
   EXPECT_EQ(text(call("answer")), "error: a call can have 61 skills at most, not 62");
 }
 
@@ -731,16 +737,116 @@ TEST_F(NodeTest, calls_spread_over_the_workers) {
   check();
   std::vector<std::string> pids;
   size_t held = 0;
-  for (int i = 0; i < 3; ++i) {
-    asio::co_spawn(io_, task("hold", nullptr, 200ms),
+  std::array<Trees, 6> sessions;  // the calls of one run in one worker
+  for (Trees& session : sessions) session.volume = volume(10 + static_cast<uint64_t>(&session - sessions.data()));
+  for (size_t i = 0; i < 3; ++i) {
+    asio::co_spawn(io_, task("hold", nullptr, 200ms, &sessions[i]),
                    [&](const std::exception_ptr&, const Result<CallRecord>&) { ++held; });
-    asio::co_spawn(io_, task("who", nullptr, 5s), [&](const std::exception_ptr&, Result<CallRecord> record) {
+    asio::co_spawn(io_, task("who", nullptr, 5s, &sessions[3 + i]), [&](const std::exception_ptr&, Result<CallRecord> record) {
       pids.push_back(text(record));
     });
   }
   run_until([&] { return pids.size() >= 3; });
   EXPECT_GE((std::set<std::string>(pids.begin(), pids.end()).size()), 2U);
   run_until([&] { return held >= 3; });
+}
+
+TEST_F(NodeTest, a_worker_is_given_a_volume_once_and_says_what_it_holds) {  // spec: F5
+  make_node();
+  check();
+  EXPECT_EQ(text(call("volume")), "1 of 10737418240 holds 0 in 0");
+  EXPECT_EQ(text(call("volume")), "1 of 10737418240");
+  EXPECT_EQ(trees_.volume->counts(), volume::Counts{});
+  EXPECT_EQ(call("count")->measures.volume, (volume::Counts{77, 77}));
+  EXPECT_EQ(trees_.volume->counts(), (volume::Counts{77, 77}));
+  trees_.volume = volume(2);
+  EXPECT_EQ(text(call("volume")), "2 of 10737418240 holds 0 in 0 dropped 1") << "nobody has the first any more";
+}
+
+TEST_F(NodeTest, what_a_worker_says_of_a_volume_is_bounded) {  // spec: F5
+  make_node();
+  check();
+  EXPECT_EQ(text(call("boast")), "counted");
+  EXPECT_EQ(trees_.volume->counts(), volume::kMostCounts);
+}
+
+TEST_F(NodeTest, a_volume_is_counted_before_the_first_call_and_after_its_worker_has_died) {  // spec: F5
+  make_node();
+  check();
+  trees_.volume = volume(2, true, SessionVolume::Holds::kUnknown);
+  EXPECT_FALSE(trees_.volume->counts());
+  EXPECT_EQ(text(call("volume")), "2 of 10737418240 holds 7 in 2") << "a file 'mark' in each tree";
+  EXPECT_EQ(text(call("count")), "counted");
+  const auto died = call("die");
+  EXPECT_FALSE(died->measures.volume);
+  EXPECT_FALSE(trees_.volume->counts());
+  EXPECT_EQ(text(call("volume")), "2 of 10737418240 holds 7 in 2") << "77 isn't believed any more";
+}
+
+TEST_F(NodeTest, calls_that_wait_for_a_count_are_cancelled_each_by_itself) {  // spec: F5, C12
+  make_node();
+  check();
+  trees_.volume = volume(2, true, SessionVolume::Holds::kUnknown);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(mkdirat(trees_.volume->data().get(), std::to_string(i).c_str(), 0700), 0);
+  struct Counted final : Watch {
+    void counting_volume() override { cancel(); }
+  };
+  Counted first;
+  Watch second;
+  std::vector<std::string> ends;
+  for (CallWatch* watch : std::initializer_list<CallWatch*>{&first, &second}) {
+    asio::co_spawn(io_, task("volume", watch, 5s), [&](const std::exception_ptr&, Result<CallRecord> record) {
+      const bool cancelled = record && std::holds_alternative<protocol::WasCancelled>(record->outcome);
+      ends.push_back(cancelled ? "cancelled" : text(record));
+    });
+  }
+  run_until([&] { return ends.size() == 2; });
+  EXPECT_EQ(ends, (std::vector<std::string>{"cancelled", "2 of 10737418240 holds 7 in 3002"}));
+}
+
+TEST_F(NodeTest, a_node_that_goes_while_it_counts_ends_the_call) {  // spec: F5
+  make_node();
+  check();
+  trees_.volume = volume(2, true, SessionVolume::Holds::kUnknown);
+  for (int i = 0; i < 3000; ++i) ASSERT_EQ(mkdirat(trees_.volume->data().get(), std::to_string(i).c_str(), 0700), 0);
+  struct Going final : Watch {
+    void counting_volume() override { counting = true; }
+    bool counting = false;
+  } watch;
+  std::string end;
+  asio::co_spawn(io_, task("volume", &watch, 5s), [&](const std::exception_ptr&, const Result<CallRecord>& record) { end = text(record); });
+  run_until([&] { return watch.counting; });
+  node_.reset();
+  run_until([&] { return !end.empty(); });
+  EXPECT_EQ(end, "error: subako is shutting down");
+}
+
+TEST_F(NodeTest, a_folder_that_cannot_be_counted_fails_the_call_in_a_sentence) {  // spec: F5
+  make_node();
+  check();
+  const Fd file(memfd_create("no folder", MFD_CLOEXEC));
+  trees_.volume = std::make_shared<SessionVolume>(2, SessionVolume::Folders{.tmp = Fd(dup(file.get()))}, SessionVolume::Holds::kUnknown);
+  EXPECT_EQ(text(call("volume")), "error: counting the Volume: a folder in it cannot be read: Not a directory");
+  trees_.volume = volume(3);
+  EXPECT_EQ(text(call("volume")), "3 of 10737418240 holds 0 in 0");
+}
+
+TEST_F(NodeTest, a_session_moves_to_another_worker_with_its_counts_but_not_while_it_has_calls) {  // spec: F5
+  make_node(2, 10);
+  check();
+  Trees other{.volume = volume(2), .skills = {}};
+  EXPECT_EQ(text(call("count")), "counted");
+  Watch holding;
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, const Result<CallRecord>& record) { ends.push_back(text(record)); };
+  asio::co_spawn(io_, task("hold", &holding, 5s, &other), note);
+  run_until([&] { return holding.is_started; });
+  EXPECT_EQ(text(call("volume")), "1 of 10737418240 holds 77 in 77") << "in a second worker, as the first has a call";
+  EXPECT_EQ(text(wait(task("volume", nullptr, 100ms, &other))),
+            "host: the session has calls in two workers at once, which is a fault of subako itself");
+  holding.cancel();
+  run_until([&] { return ends.size() == 1; });
+  EXPECT_EQ(text(wait(task("volume", nullptr, 100ms, &other))), "2 of 10737418240 dropped 1") << "the first let go of it";
 }
 
 TEST_F(NodeTest, a_node_that_goes_ends_its_calls) {
@@ -777,10 +883,12 @@ TEST_F(NodeTest, past_the_queue_callers_hear_at_once_when_to_try_again) {  // sp
   std::vector<std::string> ends;
   const auto note = [&](const std::exception_ptr&, Result<CallRecord> record) { ends.push_back(text(record)); };
   asio::co_spawn(io_, task("hold", nullptr, 5s), note);
-  for (int i = 0; i < 3; ++i) asio::co_spawn(io_, task("answer", nullptr, 5s), note);
+  std::array<Trees, 4> sessions;
+  for (Trees& one : sessions) one.volume = volume(10 + static_cast<uint64_t>(&one - sessions.data()));
+  for (int i = 0; i < 3; ++i) asio::co_spawn(io_, task("answer", nullptr, 5s, &sessions.at(static_cast<size_t>(i))), note);
   io_.restart();
   io_.poll();
-  const auto refused = call("answer");
+  const auto refused = wait(task("answer", nullptr, 5s, &sessions[3]));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kBusy);
   EXPECT_EQ(refused.error().message, "this node is busy (3 calls wait for a worker already): try again in 1 s");
@@ -854,9 +962,11 @@ TEST_F(NodeTest, calls_of_a_session_are_in_one_worker) {  // spec: F5
   check();
   std::map<uint64_t, std::set<std::string>> pids;
   size_t ended = 0;
+  std::array<Trees, 3> sessions;
+  for (Trees& one : sessions) one.volume = volume(10 + static_cast<uint64_t>(&one - sessions.data()));
   for (uint64_t i = 0; i < 12; ++i) {
-    const uint64_t session = 1 + i % 3;
-    CallRequest request{.package = &package_, .tool = "who", .arguments = "{}", .trees = &trees_, .session = session};
+    const uint64_t session = i % 3;
+    CallRequest request{.package = &package_, .tool = "who", .arguments = "{}", .trees = &sessions.at(session)};
     asio::co_spawn(io_, node_->call(std::move(request), nullptr),
                    [&pids, &ended, session](const std::exception_ptr&, Result<CallRecord> record) {
                      pids[session].insert(text(record));

@@ -84,6 +84,14 @@ FromWorker stderr_of(uint64_t run, uint64_t left_out, std::string bytes) {
   return message;
 }
 
+FromWorker volume_counted(uint64_t volume, uint64_t bytes) {
+  FromWorker message;
+  message.mutable_volume_counted()->set_volume(volume);
+  message.mutable_volume_counted()->mutable_counts()->set_bytes(bytes);
+  message.mutable_volume_counted()->mutable_counts()->set_entries(bytes);
+  return message;
+}
+
 class FakeWorker {
  public:
   [[noreturn]] void serve() {
@@ -113,6 +121,9 @@ class FakeWorker {
         out.mutable_module_loaded()->set_module(message.load_module().module());
         if (module_ == "bad module") out.mutable_module_loaded()->set_error("it is damaged");
         return send(out);
+      case ToWorker::kDropVolume:
+        dropped_ += " dropped " + std::to_string(message.drop_volume().volume());
+        return;
       case ToWorker::kStartRun:
         return run(message.start_run(), descriptors);
       case ToWorker::kCancel:
@@ -138,6 +149,16 @@ class FakeWorker {
     if (tool == "answer") return send(text(id, start.call().arguments() == "{}" ? "hello" : "else"));
     if (tool == "where") return send(text(id, preopens(start, descriptors)));
     if (tool == "who") return send(text(id, std::to_string(getpid())));
+    if (tool == "volume") return send(text(id, volume_of(start)));
+    if (tool == "boast") {
+      send(volume_counted(start.volume().number(), UINT64_MAX));
+      send(volume_counted(start.volume().number() + 1000, 7));
+      return send(text(id, "counted"));
+    }
+    if (tool == "count") {
+      send(volume_counted(start.volume().number(), 77));
+      return send(text(id, "counted"));
+    }
     if (tool == "die") _exit(3);
     if (tool == "segv") die_of(SIGSEGV);
     if (tool == "garbage") return send_raw(std::string(100, '\xff'));
@@ -249,6 +270,14 @@ class FakeWorker {
     send(upload(id));
   }
 
+  std::string volume_of(const StartRun& start) const {
+    const Volume& volume = start.volume();
+    std::string text = std::to_string(volume.number()) + " of " + std::to_string(volume.most().bytes());
+    if (volume.has_counts()) {
+      text += " holds " + std::to_string(volume.counts().bytes()) + " in " + std::to_string(volume.counts().entries());
+    }
+    return text + dropped_;
+  }
   static std::string preopens(const StartRun& start, const std::vector<Fd>& descriptors) {
     std::string out;
     size_t next = 0;
@@ -265,6 +294,7 @@ class FakeWorker {
 
   std::string module_;
   std::vector<uint64_t> held_;
+  std::string dropped_;  // Volumes, as text
   bool deaf_ = false;
   uint64_t wants_memory_ = 0;  // a run
 };

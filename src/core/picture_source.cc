@@ -80,7 +80,7 @@ PictureSource picture_in_volume(std::string_view path, const Trees& trees) {
   const size_t slash = path.find('/');
   if (slash == std::string_view::npos) return std::unexpected("there is no such file");
   const std::string_view tree = path.substr(0, slash);
-  const Fd& root = tree == "data" ? trees.data : trees.tmp;
+  const Fd& root = tree == "data" ? trees.volume->data() : trees.volume->tmp();
   if (!root.valid()) return std::unexpected("there is no such file");
   const std::string rest(path.substr(slash + 1));
   auto file = volume::open_beneath(root.get(), rest.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);

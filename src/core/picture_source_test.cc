@@ -26,10 +26,13 @@ class PictureSourceTest : public testing::Test {
         folder_(*scratch_.make_folder("volume")),
         root_(folder_.path()) {
     for (const char* name : {"tmp", "data", "outside"}) fs::create_directory(root_ / name);
-    trees_.tmp = open_tree("tmp");
-    trees_.data = open_tree("data");
+    open_volume(true);
   }
 
+  void open_volume(bool data) {
+    trees_.volume = std::make_shared<SessionVolume>(1, SessionVolume::Folders{.tmp = open_tree("tmp"), .data = data ? open_tree("data") : Fd()},
+                                                    SessionVolume::Holds::kUnknown);
+  }
   [[nodiscard]] Fd open_tree(const char* name) const {
     return Fd(open((root_ / name).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   }
@@ -76,7 +79,7 @@ TEST_F(PictureSourceTest, reads_beneath_its_own_tree) {  // spec: R3
     EXPECT_EQ(found(path), "there is no such file") << path;
   }
   EXPECT_EQ(found("tmp/" + std::string(5000, 'x')), "there is no such file");
-  trees_.data.reset();
+  open_volume(false);
   EXPECT_EQ(found("data/a.png"), "there is no such file") << "not enabled";
 }
 

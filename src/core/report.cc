@@ -49,6 +49,9 @@ Measures measures_of(const child::Measured& from) {
   to.cpu_ms = duration(from.cpu_ms());
   to.peak_memory_bytes = from.peak_memory_bytes();
   to.written_bytes = from.written_bytes();
+  to.volume_full = from.volume_full() == child::Measured::BYTES     ? VolumeFull::kBytes
+                   : from.volume_full() == child::Measured::ENTRIES ? VolumeFull::kEntries
+                                                                    : VolumeFull::kNo;
   each(from.http(), [&](const child::HttpExchange& exchange) {
     to.http.push_back(
         {clip(exchange.origin()), exchange.status(), clip(exchange.error()), duration(exchange.ms())});

@@ -31,7 +31,8 @@ class SeeTest : public LoopTest {
  protected:
   SeeTest() : scratch_(*Scratch::create(testing::TempDir())), folder_(*scratch_.make_folder("tmp")) {
     child::silence_decoding();
-    trees_.tmp = Fd(fcntl(folder_.fd(), F_DUPFD_CLOEXEC, 0));
+    trees_.volume = std::make_shared<SessionVolume>(
+        1, SessionVolume::Folders{.tmp = Fd(fcntl(folder_.fd(), F_DUPFD_CLOEXEC, 0))}, SessionVolume::Holds::kUnknown);
     make_node(30s);
   }
 

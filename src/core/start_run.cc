@@ -50,13 +50,15 @@ Result<void> check_trees(const Trees& trees) {
   return {};
 }
 
-Result<StartRun> start_call(const CallRequest& request) {
+Result<StartRun> start_call(const CallRequest& request, const volume::Counts& volume_most) {
   const Trees& trees = *request.trees;
   StartRun out;
-  TRY_VOID(add_tree(out, "/volume/tmp", true, trees.tmp.get()));
-  if (trees.data.valid()) TRY_VOID(add_tree(out, "/volume/data", true, trees.data.get()));
+  TRY_VOID(add_tree(out, "/volume/tmp", true, trees.volume->tmp().get()));
+  if (trees.volume->data().valid()) TRY_VOID(add_tree(out, "/volume/data", true, trees.volume->data().get()));
   TRY_VOID(add_package(out, *request.package->built));
   TRY_VOID(add_skills(out, trees.skills));
+  out.message.mutable_volume()->mutable_most()->set_bytes(volume_most.bytes);
+  out.message.mutable_volume()->mutable_most()->set_entries(volume_most.entries);
   out.message.mutable_call()->set_tool(request.tool);
   out.message.mutable_call()->set_arguments(request.arguments);
   return out;

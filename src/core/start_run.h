@@ -17,7 +17,8 @@ struct StartRun {
 // More skills than a frame carries are kLimit.
 [[nodiscard]] Result<void> check_trees(const Trees& trees);
 // Preopens in the order of F1; of trees that were checked. The times of both, and their memory, are left to the caller.
-[[nodiscard]] Result<StartRun> start_call(const CallRequest& request);
+// `volume_most`: what its Volume may hold (spec: F5).
+[[nodiscard]] Result<StartRun> start_call(const CallRequest& request, const volume::Counts& volume_most);
 // Only /package, where the package has assets.
 [[nodiscard]] Result<StartRun> start_upload(const BuiltPackage& package);
 

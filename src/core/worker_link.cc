@@ -60,6 +60,14 @@ Task<void> WorkerLink::read_loop(std::shared_ptr<WorkerLink> self) {
   const child::ExitStatus status =
       co_await self->channel_->ended(self->dead() ? std::chrono::milliseconds(0) : limits::kChildExit);
   self->die("the worker process that ran the function " + child::exit_sentence(status));
+  self->gone_ = true;
+  self->changed_.notify();
+}
+
+Task<void> WorkerLink::gone() {
+  const auto self = shared_from_this();
+  const Time deadline = now() + 2 * limits::kChildReap;
+  while (!gone_ && now() < deadline) co_await changed_.wait_until(deadline);
 }
 
 void WorkerLink::end(std::string reason, bool by_us) {
@@ -157,7 +165,8 @@ Task<Result<std::optional<uint64_t>>> WorkerLink::load(BuiltPackagePtr package, 
 }
 
 Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, std::vector<Fd> descriptors,
-                                                        std::chrono::milliseconds allowed, CallWatch* watch) {
+                                                        std::chrono::milliseconds allowed, CallWatch* watch,
+                                                        std::shared_ptr<SessionVolume> volume) {
   const auto self = shared_from_this();
   const Time deadline = now() + allowed;
   OrDeath<bool> room = true;
@@ -170,6 +179,12 @@ Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, s
   Run run(io_, next_id_++, watch);
   start.set_run(run.id);
   start.set_stderr_live(watch != nullptr);
+  if (volume) {
+    CO_TRY(child::Volume given, take_over(volume));
+    given.mutable_most()->CopyFrom(start.volume().most());
+    *start.mutable_volume() = std::move(given);
+    run.volume = volume->number();
+  }
   child::ToWorker message;
   *message.mutable_start_run() = std::move(start);
   runs_[run.id] = &run;
@@ -191,6 +206,43 @@ Task<WorkerLink::OrDeath<child::Ended>> WorkerLink::run(child::StartRun start, s
   if (!run.ended) co_return std::unexpected(*death_);
   tell_rest_of_stderr(run);
   co_return *std::move(run.ended);
+}
+
+std::expected<child::Volume, std::string> WorkerLink::take_over(const std::shared_ptr<SessionVolume>& volume) {
+  drop_closed_volumes();
+  child::Volume message;
+  message.set_number(volume->number());
+  const auto holder = volume->holder();
+  if (holder.get() == this) return message;
+  if (holder != nullptr) {
+    const auto is_its = [&](const auto& run) { return run.second->volume == volume->number(); };
+    if (std::ranges::any_of(holder->runs_, is_its)) {
+      return std::unexpected("the session has calls in two workers at once, which is a fault of subako itself");
+    }
+    holder->drop_volume(volume->number());
+  }
+  // Never unknown here; were it, nothing more could be written.
+  const volume::Counts counts = volume->counts().value_or(volume::kMostCounts);
+  message.mutable_counts()->set_bytes(counts.bytes);
+  message.mutable_counts()->set_entries(counts.entries);
+  volume->give_to(shared_from_this());
+  volumes_[volume->number()] = volume;
+  return message;
+}
+
+void WorkerLink::drop_volume(uint64_t number) {
+  if (volumes_.erase(number) == 0 || dead()) return;
+  child::ToWorker message;
+  message.mutable_drop_volume()->set_volume(number);
+  send(message);
+}
+
+void WorkerLink::drop_closed_volumes() {
+  std::vector<uint64_t> closed;
+  for (const auto& [number, volume] : volumes_) {
+    if (volume.expired()) closed.push_back(number);
+  }
+  for (const uint64_t number : closed) drop_volume(number);
 }
 
 void WorkerLink::cancel(Run& run) {
@@ -250,6 +302,8 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
       if (!events_->memory_returned(message->memory_returned().bytes()))
         return "gave back memory that it had not been granted";
       return std::nullopt;
+    case child::FromWorker::kVolumeCounted:
+      return take_counts(message->volume_counted());
     default:
       return "sent an unknown message";
   }
@@ -287,6 +341,14 @@ std::optional<std::string> WorkerLink::take_stderr(const child::Stderr& message)
   if (run.stderr_in_flight > limits::kStderrInFlightBytes) return "sent more stderr than it had credit for";
   run.stderr_seen = seen + message.text().size();
   run.watch->stderr_arrived(message.left_out(), message.text());
+  return std::nullopt;
+}
+
+// Of a Volume that isn't this worker's any more it may still have been on its way.
+std::optional<std::string> WorkerLink::take_counts(const child::VolumeCounted& message) {
+  const auto found = volumes_.find(message.volume());
+  const auto volume = found != volumes_.end() ? found->second.lock() : nullptr;
+  if (volume) volume->told({.bytes = message.counts().bytes(), .entries = message.counts().entries()});
   return std::nullopt;
 }
 

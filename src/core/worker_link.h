@@ -77,13 +77,19 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   [[nodiscard]] Task<OrDeath<bool>> ready(CallWatch* watch);
   // Its number for the package's module, which it is given where it hasn't got it. None: cancelled.
   [[nodiscard]] Task<Result<std::optional<uint64_t>>> load(BuiltPackagePtr package, CallWatch* watch);
-  // `start` but its run number; the run may take `allowed` at most before the worker is thought dead.
+  // `start` but its run number; the run may take `allowed` at most before the worker is thought dead. `volume`: of its session, counted, where
+  // it has one; it is this worker's from now on.
   [[nodiscard]] Task<OrDeath<child::Ended>> run(child::StartRun start, std::vector<Fd> descriptors,
-                                                std::chrono::milliseconds allowed, CallWatch* watch);
+                                                std::chrono::milliseconds allowed, CallWatch* watch,
+                                                std::shared_ptr<SessionVolume> volume = nullptr);
   // Kills the worker; what still runs ends with `reason`.
   void die(std::string reason) { end(std::move(reason), false); }
   // The same, where nobody needs it any more.
   void retire() { end("the worker process was not needed any more", true); }
+
+  // Of one that is dead: waits until its process has ended, which may still change files; not for ever, as one that stands in the kernel may
+  // take long.
+  [[nodiscard]] Task<void> gone();
 
   // Once ready: what it says of itself (Ready.identity).
   [[nodiscard]] const std::string& identity() const { return identity_; }
@@ -96,6 +102,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
     Run(asio::io_context& io, uint64_t number, CallWatch* of) : id(number), watch(of), changed(io) {}
     uint64_t id;
     CallWatch* watch;
+    std::optional<uint64_t> volume;
     Signal changed;
     std::optional<child::Ended> ended;
     std::optional<Time> cancel_deadline;
@@ -127,6 +134,11 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Waits for `done` (true) or a cancel (false); at the deadline the worker is ended: it `did_not` do it.
   Task<OrDeath<bool>> wait_until(std::function<bool()> done, Time deadline, CallWatch* watch,
                                  const char* did_not);
+  std::optional<std::string> take_counts(const child::VolumeCounted& message);
+  // The error: this worker can't have it.
+  std::expected<child::Volume, std::string> take_over(const std::shared_ptr<SessionVolume>& volume);
+  void drop_volume(uint64_t number);
+  void drop_closed_volumes();
   void drop_unused_modules();
   std::optional<NumberedModule> module_of(const BuiltPackagePtr& package) const;
   Result<NumberedModule> give_module(const BuiltPackagePtr& package);
@@ -140,7 +152,9 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   uint32_t guests_;  // that were asked for
   std::unique_ptr<WorkerEvents> events_;
   std::optional<std::string> death_;
+  bool gone_ = false;
   std::map<uint64_t, std::shared_ptr<Module>> modules_;
+  std::map<uint64_t, std::weak_ptr<SessionVolume>> volumes_;  // whose ledgers it has
   std::map<uint64_t, Run*> runs_;  // each in the frame of its run()
   uint64_t next_id_ = 1;           // of modules and runs; never used twice
 };

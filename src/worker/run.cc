@@ -33,8 +33,9 @@ protocol::Conversation conversation_of(const child::StartRun& start, Ids& ids) {
 engine::ImportTables Run::import_tables() { return {wasi::imports(), guest_http::imports()}; }
 
 Run::Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<const engine::LinkedModule> module,
-         const Surroundings& around)
+         const Surroundings& around, std::shared_ptr<volume::Ledger> ledger)
     : id_(start.run()),
+      volume_(start.has_volume() ? std::optional(start.volume().number()) : std::nullopt),
       upload_(start.has_upload()),
       time_limit_(time_limit_of(start)),
       clock_(around.clock),
@@ -43,7 +44,8 @@ Run::Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<co
       conversation_(conversation_of(start, around.ids)),
       memory_(around.memory, id_, start.memory_bytes()),
       log_(start.stderr_live()),
-      wasi_(world_of(start, trees.size(), around.descriptors), clock_, *this, *this),
+      ledger_(std::move(ledger)),
+      wasi_(world_of(start, trees.size(), around.descriptors, ledger_.get()), clock_, *this, *this),
       http_(http_backend_) {
   marks_.started = clock_.monotonic();
   deadline_ = marks_.started + nanoseconds(time_limit_);  // instantiation counts (spec: U1)
@@ -118,6 +120,7 @@ void Run::end(protocol::Ending ending) {
                                     .upload = upload_};
   peak_memory_ = instance_->memory_bytes();
   instance_.reset();
+  (void)wasi_.leave();  // before its Volume is told
   fill_outcome(protocol::judge(observed));
   ended_.set_stderr(log_.kept());
   ended_.set_stderr_left_out(log_.left_out());
@@ -164,6 +167,7 @@ void Run::fill_measured() {
   measured.set_peak_memory_bytes(peak_memory_);
   measured.set_peak_held_bytes(memory_.peak());
   measured.set_written_bytes(wasi_.budget().written());
+  measured.set_volume_full(to_wire(wasi_.volume_full()));
 }
 
 // ---------------------------------------------------------------------------------------------- the guest's stdio

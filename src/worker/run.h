@@ -41,9 +41,10 @@ struct Surroundings {
 
 class Run final : public wasi::Stdio, public wasi::Blocking, public engine::Growth {
  public:
-  // `trees`: a descriptor for each preopen of `start` that has one, in their order.
+  // `trees`: a descriptor for each preopen of `start` that has one, in their order. `ledger`: of the session's Volume, owned by the worker and by
+  // all runs of that session; none where there is no Volume.
   Run(const child::StartRun& start, std::vector<Fd> trees, std::shared_ptr<const engine::LinkedModule> module,
-      const Surroundings& around);
+      const Surroundings& around, std::shared_ptr<volume::Ledger> ledger = nullptr);
 
   // What a module must be linked with to be run here.
   [[nodiscard]] static engine::ImportTables import_tables();
@@ -60,7 +61,12 @@ class Run final : public wasi::Stdio, public wasi::Blocking, public engine::Grow
   // Ends it at once, wherever it stands (spec: C12).
   void cancel();
 
+  // Of a run that has ended: whether it has let go of its files. Where a thread is still at work for it, it is kept, and asked again when
+  // the task is done: until then its Volume isn't counted to the last byte (spec: F5).
+  [[nodiscard]] bool leave() { return wasi_.leave(); }
+
   [[nodiscard]] uint64_t id() const { return id_; }
+  [[nodiscard]] std::optional<uint64_t> volume() const { return volume_; }
   [[nodiscard]] StderrLog& log() { return log_; }
   [[nodiscard]] child::Ended take_ended() { return std::move(ended_); }
 
@@ -97,6 +103,7 @@ class Run final : public wasi::Stdio, public wasi::Blocking, public engine::Grow
   void fill_measured();
 
   uint64_t id_;
+  std::optional<uint64_t> volume_;
   bool upload_;
   std::chrono::milliseconds time_limit_;
   const Clock& clock_;
@@ -108,6 +115,7 @@ class Run final : public wasi::Stdio, public wasi::Blocking, public engine::Grow
   size_t stdin_read_ = 0;  // bytes of conversation_.input() that the guest has taken
   StderrLog log_;
   guest_http::DenyAll http_backend_;
+  std::shared_ptr<volume::Ledger> ledger_;  // outlives wasi_
   wasi::Host wasi_;
   guest_http::Host http_;
   std::unique_ptr<engine::Instance> instance_;  // last: it goes first, and it uses the hosts

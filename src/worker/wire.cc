@@ -28,13 +28,35 @@ child::Crashed to_wire(const protocol::Crash& crash) {
   return message;
 }
 
-wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors) {
+wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors, volume::Ledger* ledger) {
   wasi::World world{.arguments = {start.package()}};
   for (const child::Preopen& preopen : start.preopens()) {
     world.preopens.push_back({.path = preopen.path(), .writable = preopen.writable(), .has_tree = preopen.has_tree()});
   }
+  world.ledger = ledger;
   world.descriptors = guest_descriptors(descriptors, world.preopens.size(), trees);
   return world;
+}
+
+child::Measured::VolumeFull to_wire(wasi::Host::Full full) {
+  switch (full) {
+    case wasi::Host::Full::kNo:
+      return child::Measured::NO;
+    case wasi::Host::Full::kBytes:
+      return child::Measured::BYTES;
+    case wasi::Host::Full::kEntries:
+      return child::Measured::ENTRIES;
+  }
+  std::unreachable();
+}
+
+volume::Counts counts_of(const child::VolumeCounts& counts) { return {counts.bytes(), counts.entries()}; }
+
+child::VolumeCounts to_wire(const volume::Counts& counts) {
+  child::VolumeCounts message;
+  message.set_bytes(counts.bytes);
+  message.set_entries(counts.entries);
+  return message;
 }
 
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host) {

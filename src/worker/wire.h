@@ -16,7 +16,12 @@ namespace subako::worker {
 
 // What the guest is given, of which `trees` preopens have a tree: the preopens in the order of F1, and as many descriptors as
 // `descriptors` of the kernel's allow.
-[[nodiscard]] wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors);
+[[nodiscard]] wasi::World world_of(const child::StartRun& start, size_t trees, size_t descriptors,
+                                   volume::Ledger* ledger);
+
+[[nodiscard]] child::Measured::VolumeFull to_wire(wasi::Host::Full full);
+[[nodiscard]] volume::Counts counts_of(const child::VolumeCounts& counts);
+[[nodiscard]] child::VolumeCounts to_wire(const volume::Counts& counts);
 // Their trees: a descriptor for each that has one, in the same order.
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host);
 

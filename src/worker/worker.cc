@@ -104,6 +104,9 @@ Result<void> Worker::handle(child::Frame frame) {
     case child::ToWorker::kDropModule:
       modules_.erase(message->drop_module().module());
       return {};
+    case child::ToWorker::kDropVolume:
+      volumes_.drop(message->drop_volume().volume());
+      return {};
     case child::ToWorker::kStartRun:
       if (frame.lost) {
         refuse_run(message->start_run().run(), "its trees got lost on their way: the worker has too many files open (ulimit -n)");
@@ -162,8 +165,13 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
+  std::shared_ptr<volume::Ledger> ledger;
+  if (start.has_volume()) {
+    ledger = volumes_.ledger_of(start.volume());
+    if (ledger == nullptr) return refuse_run(start.run(), "what its Volume holds didn't come along");
+  }
   const Surroundings around{*engine_, clock_, cpu_, ids_, *blocking_, division_.share, memory_};
-  auto run = std::make_unique<Run>(start, std::move(trees), module->second, around);
+  auto run = std::make_unique<Run>(start, std::move(trees), module->second, around, std::move(ledger));
   Run& started = *run;
   runs_.emplace(started.id(), std::move(run));
   runnable_.push_back(started.id());
@@ -204,6 +212,10 @@ void Worker::cancel(uint64_t id) {
 
 void Worker::wake_done() {
   for (const uint64_t id : blocking_->take_done()) {
+    if (const auto left = leaving_.find(id); left != leaving_.end() && left->second->leave()) {
+      tell_volume(*left->second, true);
+      leaving_.erase(left);
+    }
     if (const auto run = runs_.find(id); run != runs_.end()) wake(*run->second);
   }
   start_postponed();
@@ -240,6 +252,7 @@ void Worker::give_turns() {
 void Worker::give_turn(Run& run) {
   const Run::Turn turn = run.take_turn();
   send_log(run);
+  tell_volume(run, false);
   switch (turn) {
     case Run::Turn::kAgain:
       runnable_.push_back(run.id());
@@ -257,11 +270,14 @@ void Worker::give_turn(Run& run) {
 // tells it from there.
 void Worker::finish(Run& run) {
   send_log(run);
+  tell_volume(run, true);
   child::FromWorker message;
   *message.mutable_ended() = run.take_ended();
   send(message);
-  due_.erase({run.due(), run.id()});
-  runs_.erase(run.id());
+  const uint64_t id = run.id();
+  due_.erase({run.due(), id});
+  if (!run.leave()) leaving_.emplace(id, std::move(runs_.at(id)));
+  runs_.erase(id);
   ++counts_.ended;
   start_postponed();
   if (runs_.empty()) idle_since_ = clock_.monotonic();
@@ -281,6 +297,15 @@ void Worker::send_log(Run& run) {
   message.mutable_stderr()->set_run(run.id());
   message.mutable_stderr()->set_left_out(piece->left_out);
   message.mutable_stderr()->set_text(piece->text);
+  send(message);
+}
+
+void Worker::tell_volume(const Run& run, bool at_once) {
+  if (!run.volume()) return;
+  auto news = volumes_.news_of(*run.volume(), clock_.monotonic(), at_once);
+  if (!news) return;
+  child::FromWorker message;
+  *message.mutable_volume_counted() = *std::move(news);
   send(message);
 }
 

@@ -21,6 +21,7 @@
 #include "worker/blocking_threads.h"
 #include "worker/cpu_clock.h"
 #include "worker/descriptor_share.h"
+#include "worker/held_volumes.h"
 #include "worker/memory_meter.h"
 #include "worker/run.h"
 #include "worker/ticker.h"
@@ -61,6 +62,7 @@ class Worker {
   void give_turn(Run& run);
   void finish(Run& run);
   void send_log(Run& run);
+  void tell_volume(const Run& run, bool at_once);
   void refuse_run(uint64_t run, std::string message);
   void send(const child::FromWorker& message);
   [[nodiscard]] Result<void> wait();
@@ -81,7 +83,9 @@ class Worker {
   std::unique_ptr<BlockingThreads> blocking_;
   MemoryMeter memory_;  // outlives the runs
   std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;
+  HeldVolumes volumes_;
   std::unordered_map<uint64_t, std::unique_ptr<Run>> runs_;
+  std::unordered_map<uint64_t, std::unique_ptr<Run>> leaving_;  // ended, but threads are still at work for them
   // Until what earlier guests have left to be freed is freed: it takes descriptors of their shares.
   std::deque<std::pair<child::StartRun, std::vector<Fd>>> postponed_;
   std::deque<uint64_t> runnable_;

@@ -1,6 +1,7 @@
 """`subako call`: the outcome as JSON and for people, exit status, arguments, files."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -17,6 +18,7 @@ KEYS = {
     "cpu_ms",
     "peak_memory_bytes",
     "written_bytes",
+    "volume",
     "http",
 }
 CRASH_KEYS = {"cause", "message", "out_of_memory", "stderr_tail", "backtrace"}
@@ -187,6 +189,44 @@ def test_volume_that_is_not_there_yet_is_made(subako, tmp_path):
 def test_written_bytes_are_counted(subako):  # spec: F4, P8
     run = call(subako, "files", "write", json.dumps({"path": "/volume/tmp/a", "text": "x" * 1000}))
     assert run.json["written_bytes"] == 1000, run
+
+
+def test_what_the_volume_holds_is_counted(subako, tmp_path):  # spec: F5
+    volume = tmp_path / "volume"
+    write = lambda path, size: json.dumps({"path": f"/volume/{path}", "text": "x" * size})
+    run = call(subako, "files", "write", write("tmp/a", 1000), "--data", "--volume", volume)
+    assert run.json["volume"] == {"bytes": 1000, "entries": 1, "full": False}, run
+    # A folder that was there before is counted first, whatever lies in it.
+    (volume / "data" / "folder").mkdir()
+    (volume / "data" / "folder" / "b").write_bytes(b"x" * 500)
+    (volume / "data" / "c").hardlink_to(volume / "data" / "folder" / "b")
+    (volume / "tmp" / "link").symlink_to("/etc")
+    run = call(subako, "files", "write", write("data/folder/b", 20), "--data", "--volume", volume)
+    assert run.json["volume"] == {"bytes": 1020, "entries": 5, "full": False}, run
+
+
+def test_a_full_volume_is_told(subako, tmp_path):  # spec: F5
+    large = tmp_path / "volume" / "tmp" / "large"
+    large.parent.mkdir(parents=True)
+    with open(large, "wb") as file:
+        file.truncate(11 << 30)
+    arguments = json.dumps({"path": "/volume/tmp/a", "text": "more"})
+    run = call(subako, "files", "write", arguments, "--volume", tmp_path / "volume")
+    assert run.json["volume"] == {"bytes": 11 << 30, "entries": 2, "full": True}, run
+    run = subako("call", "--volume", tmp_path / "volume", guest("files"), "write", arguments)
+    assert "note: the Volume was full: it may hold 10.0 GiB of files; delete something in it\n" in run.stderr, run
+
+
+def test_a_volume_that_cannot_be_counted_is_one_sentence(subako, tmp_path):  # spec: F5
+    deep = tmp_path / "volume" / "tmp" / "locked"
+    deep.mkdir(parents=True)
+    deep.chmod(0)
+    run = call(subako, "files", "list", '{"path":"/volume/tmp"}', "--volume", tmp_path / "volume")
+    deep.chmod(0o700)
+    if os.geteuid() == 0:  # whom nothing is locked to
+        assert run.json["volume"] == {"bytes": 0, "entries": 1, "full": False}, run
+    else:
+        assert run.status == 4 and "counting the Volume: a folder in it cannot be read: Permission denied" in run.stderr, run
 
 
 def test_data_is_there_only_where_enabled(subako, tmp_path):  # spec: F1

@@ -88,7 +88,7 @@ class Guests : public ::testing::Test {
     char folder[] = "/tmp/subako-many-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     folder_ = folder;
-    trees_.tmp = Fd(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    trees_.volume = volume(1);
   }
   void TearDown() override {
     node_.reset();
@@ -118,14 +118,23 @@ class Guests : public ::testing::Test {
     return true;
   }
 
-  Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}") {
+  // Each a session's; all lie in one folder, though.
+  std::shared_ptr<SessionVolume> volume(uint64_t number) const {
+    return std::make_shared<SessionVolume>(
+        number, SessionVolume::Folders{.tmp = Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))},
+        SessionVolume::Holds::kNothing);
+  }
+
+  Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}",
+             const Trees* trees = nullptr) {
     calls_.push_back(std::make_unique<Held>());
     Held& held = *calls_.back();
-    asio::co_spawn(io_, one_call(held, tool, timeout, arguments), kUnattended);
+    asio::co_spawn(io_, one_call(held, tool, timeout, arguments, trees != nullptr ? trees : &trees_), kUnattended);
     return held;
   }
-  asio::awaitable<void> one_call(Held& held, std::string tool, std::chrono::milliseconds timeout, std::string arguments) {
-    CallRequest request{.package = &*package_, .tool = tool, .arguments = arguments, .timeout = timeout, .trees = &trees_};
+  asio::awaitable<void> one_call(Held& held, std::string tool, std::chrono::milliseconds timeout, std::string arguments,
+                                 const Trees* trees) {
+    CallRequest request{.package = &*package_, .tool = tool, .arguments = arguments, .timeout = timeout, .trees = trees};
     auto record = co_await node_->call(std::move(request), &held);
     EXPECT_TRUE(record.has_value()) << record.error().message;
     held.ended = std::chrono::steady_clock::now();

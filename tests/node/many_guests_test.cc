@@ -118,7 +118,11 @@ class TwoWorkers : public ManyGuests {
 
 TEST_F(TwoWorkers, share_the_calls_and_one_may_die) {  // spec: C9
   std::vector<Held*> held;
-  for (int i = 0; i < 20; ++i) held.push_back(&call("hold"));
+  std::vector<Trees> sessions(20);  // the calls of one run in one worker
+  for (Trees& session : sessions) {
+    session.volume = volume(2 + held.size());
+    held.push_back(&call("hold", 60s, "{}", &session));
+  }
   ASSERT_TRUE(run_until([&] { return all_holding(); }, 60s));
   const std::set<std::string> workers = worker_processes();
   ASSERT_EQ(workers.size(), 2U);

@@ -177,7 +177,6 @@ class Soak {
       request.arguments = kind.arguments;
       request.timeout = kind.timeout;
       request.trees = &trees_[session];
-      request.session = session + 1;
       const auto record = must(co_await node_.call(std::move(request), &watch));
       judge(kind, record.outcome);
       ++done_;

@@ -47,8 +47,10 @@ class BusyWorkerDeaths : public Guests {
 TEST_F(BusyWorkerDeaths, lose_no_call) {  // spec: C9
   std::vector<Held*> all;
   size_t answered = 0;
+  std::vector<Trees> sessions(8);
+  for (Trees& session : sessions) session.volume = volume(2 + static_cast<uint64_t>(&session - sessions.data()));
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 40; ++i) all.push_back(&call("hold", 60s, R"({"ms":3})"));
+    for (size_t i = 0; i < 40; ++i) all.push_back(&call("hold", 60s, R"({"ms":3})", &sessions[i % sessions.size()]));
     run_until([] { return false; }, 10ms);
     const std::set<std::string> workers = worker_processes();
     if (!workers.empty()) kill(std::stoi(*workers.begin()), SIGKILL);

@@ -1,0 +1,60 @@
+#include "core/session_volume.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "core/worker_link.h"
+
+namespace subako::core {
+
+namespace {
+
+Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
+  if (mkdirat(parent, name, 0777) != 0 && errno != EEXIST) {
+    return std::unexpected(system_error("making the folder " + path + "/" + name, errno));
+  }
+  Fd folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.valid()) return std::unexpected(system_error("opening the folder " + path + "/" + name, errno));
+  return folder;
+}
+
+}  // namespace
+
+Result<SessionVolume::Folders> SessionVolume::open(Fd root, bool data, const std::string& name) {
+  Folders folders;
+  TRY(folders.tmp, make_folder(root.get(), "tmp", name));
+  if (data) {
+    TRY(folders.data, make_folder(root.get(), "data", name));
+  }
+  folders.root = std::move(root);
+  return folders;
+}
+
+std::optional<volume::Counts> SessionVolume::counts() const {
+  const bool lost = holder_ && holder() == nullptr;
+  return lost ? std::nullopt : counts_;
+}
+
+void SessionVolume::counted(volume::Counts counts) {
+  counts_ = counts;
+  holder_.reset();
+}
+
+// One that holds more than it may only ever shrinks.
+void SessionVolume::told(volume::Counts counts) {
+  const volume::Counts before = counts_.value_or(volume::Counts{});
+  counts_ = {.bytes = std::min(counts.bytes, std::max(volume::kMostCounts.bytes, before.bytes)),
+             .entries = std::min(counts.entries, std::max(volume::kMostCounts.entries, before.entries))};
+}
+
+std::shared_ptr<WorkerLink> SessionVolume::holder() const {
+  auto worker = last_holder();
+  return worker != nullptr && !worker->dead() ? worker : nullptr;
+}
+
+void SessionVolume::give_to(const std::shared_ptr<WorkerLink>& worker) { holder_ = worker; }
+
+}  // namespace subako::core
