@@ -108,17 +108,17 @@ class Walk {
   Result<void> look_at(const dirent64& entry) {
     ++counts_.entries;
     const int here = levels_.back().reading->fd.get();
-    unsigned char type = entry.d_type;
+    mode_t type = DTTOIF(entry.d_type);
     struct stat found{};
-    if (type == DT_REG || type == DT_UNKNOWN) {
+    if (entry.d_type == DT_REG || entry.d_type == DT_UNKNOWN) {
       if (::fstatat(here, entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) return {};
         return cannot_read();
       }
-      type = IFTODT(found.st_mode);
+      type = found.st_mode & S_IFMT;
     }
-    if (type == DT_DIR) return enter(here, entry.d_name);
-    const bool counted = type == DT_REG && (found.st_nlink <= 1 || linked_.emplace(found.st_dev, found.st_ino).second);
+    if (type == S_IFDIR) return enter(here, entry.d_name);
+    const bool counted = type == S_IFREG && (found.st_nlink <= 1 || linked_.emplace(found.st_dev, found.st_ino).second);
     if (counted) counts_.bytes += static_cast<uint64_t>(found.st_size);
     return {};
   }

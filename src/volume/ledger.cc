@@ -27,11 +27,21 @@ void Ledger::removed(const struct stat& was) {
 }
 
 Ledger::Table::value_type& Ledger::open(const struct stat& found) {
+  const Inode inode{found.st_dev, found.st_ino};
   const auto size = static_cast<uint64_t>(found.st_size);
-  Table::value_type& file = *open_.try_emplace({found.st_dev, found.st_ino}, Open{.counted = size}).first;
-  settle(file.second, size);
-  ++file.second.openings;
-  return file;
+  Table::iterator file;
+  if (spare_.empty()) {
+    file = open_.try_emplace(inode, Open{.counted = size}).first;
+  } else {
+    spare_.key() = inode;
+    spare_.mapped() = Open{.counted = size};
+    auto inserted = open_.insert(std::move(spare_));
+    file = inserted.position;
+    spare_ = std::move(inserted.node);  // where it was open already
+  }
+  settle(file->second, size);
+  ++file->second.openings;
+  return *file;
 }
 
 void Ledger::settle(Open& file, uint64_t size) {
@@ -46,7 +56,7 @@ void Ledger::settle(Open& file, uint64_t size) {
 void Ledger::close(Table::value_type& file) {
   if (--file.second.openings > 0) return;
   if (!file.second.named) give_back(file.second.counted);
-  open_.erase(file.first);
+  spare_ = open_.extract(file.first);
 }
 
 void Ledger::give_back(uint64_t bytes) { now_.bytes -= std::min(bytes, now_.bytes); }

@@ -68,6 +68,7 @@ class Ledger {
   Counts now_;
   Counts most_;
   Table open_;
+  Table::node_type spare_;  // of the last that was closed: most files come and go alone
 };
 
 // A file that is open, and counted as such in the ledger of its Volume; one of a tree that isn't counted has none.

@@ -35,12 +35,12 @@ Reply check_flags(LookupFlags lookup, OpenFlags open, Rights rights, FdFlags fla
   return {};
 }
 
-volume::CountedFile counted(Host& host, volume::Opened opened, const Place& place) {
+volume::CountedFile counted(Host& host, volume::Opened& opened, const Place& place) {
   if (host.ledger() == nullptr || !place.root->writable) return volume::CountedFile(std::move(opened.fd));
   return {std::move(opened.fd), *host.ledger(), opened.found};
 }
 
-Descriptor descriptor_of(Host& host, volume::Opened opened, const Place& place, Rights asked, FdFlags flags) {
+Descriptor descriptor_of(Host& host, volume::Opened& opened, const Place& place, Rights asked, FdFlags flags) {
   if (opened.directory) {
     return {
         .what = Directory{.root = place.root, .opened = volume::Tree(std::move(opened.fd)), .listing = {}},
@@ -49,17 +49,9 @@ Descriptor descriptor_of(Host& host, volume::Opened opened, const Place& place, 
         .flags = flags};
   }
   constexpr Rights kReadWrite = Rights::kFdRead | Rights::kFdWrite;
-  return {.what = File{.fd = counted(host, std::move(opened), place), .root = place.root},
+  return {.what = File{.fd = counted(host, opened, place), .root = place.root},
           .base = without(kFileRights & place.from->inheriting, without(kReadWrite, asked)),
           .flags = flags};
-}
-
-// An entry is counted that was made, and a refusal for want of one noted (spec: F5).
-Try<volume::Opened> open_counted(Host& host, const Place& place, int flags, volume::LastLink last) {
-  auto opened = place.tree->open(place.path, flags, last, host.room());
-  if (!opened) return refuse(host.not_made(opened.error()));
-  if (opened->made) host.made();
-  return *std::move(opened);
 }
 
 // A file that has just been made isn't cut: ext4 would then write it to the disk when it is closed. One that was empty before is as
@@ -119,9 +111,11 @@ Reply path_open(Host& host, FdNumber fd, LookupFlags lookup, GuestPath path, Ope
   } else {
     const auto last =
         has(lookup, LookupFlags::kSymlinkFollow) ? volume::LastLink::kFollow : volume::LastLink::kStay;
-    TRY(auto file, open_counted(host, place, kernel_flags(open, base, flags), last));
-    const struct stat found = file.found;
-    host.descriptors().put(number, descriptor_of(host, std::move(file), place, asked, flags));
+    auto file = place.tree->open(place.path, kernel_flags(open, base, flags), last, host.room());
+    if (!file) return refuse(host.not_made(file.error()));
+    if (file->made) host.made();
+    const struct stat& found = file->found;
+    host.descriptors().put(number, descriptor_of(host, *file, place, asked, flags));
     if (has(open, OpenFlags::kTrunc)) {
       if (volume::frees_slowly(volume::freed_bytes(found))) {
         begin_emptying(host, number);
