@@ -12,7 +12,7 @@ packages=(
   g++ cmake ninja-build make pkg-config git ca-certificates ccache
   protobuf-compiler libprotobuf-dev libboost1.81-dev libboost-json1.81-dev libarchive-dev zlib1g-dev
   libpng-dev libjpeg62-turbo-dev libgif-dev libwebp-dev
-  libfmt-dev libcli11-dev libssl-dev libxxhash-dev
+  libfmt-dev libcli11-dev libssl-dev libxxhash-dev libseccomp-dev
   # tests
   libgtest-dev libgmock-dev librapidcheck-dev python3
   # the project's own guests, in C and WAT for WebAssembly

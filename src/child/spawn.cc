@@ -17,6 +17,7 @@
 #include <cstring>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/limits.h"
 
@@ -35,6 +36,9 @@ struct Plan {
   int report = -1;  // a close-on-exec pipe: a Fault where exec was not reached, end of file where it was
   pid_t parent = -1;
   const SpawnOptions* options = nullptr;
+
+  [[nodiscard]] bool in_namespace() const { return options->cell.tier == Tier::kNamespaces; }
+  [[nodiscard]] int clone_flags() const { return SIGCHLD | (in_namespace() ? CLONE_NEWPID : 0); }
 };
 
 struct Fault {
@@ -112,7 +116,8 @@ bool lay_out_descriptors(int socket) {
   const int socket = fcntl(plan.socket, F_DUPFD_CLOEXEC, kAboveStandard);
   if (socket < 0) give_up(report, "keeping the socket");
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(report, "asking to end with its parent");
-  if (getppid() != plan.parent) _exit(127);  // it has died already, and no signal will come
+  // Has it died already? Then no signal will come. A namespace of its own hides it: the child looks at its socket then.
+  if (!plan.in_namespace() && getppid() != plan.parent) _exit(127);
   if (setsid() < 0) give_up(report, "making a session of its own");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(report, "giving up new privileges");
   if (chdir("/") != 0) give_up(report, "changing to the root folder");
@@ -144,7 +149,7 @@ class AllSignalsBlocked {
 // A sanitizer takes a thread on another stack for a fault.
 pid_t fork_child(const Plan& plan) {
   const AllSignalsBlocked blocked;
-  const pid_t pid = fork();
+  const auto pid = static_cast<pid_t>(syscall(SYS_clone, plan.clone_flags(), 0, 0, 0, 0));
   if (pid == 0) become_child(plan);
   return pid;
 }
@@ -160,7 +165,7 @@ pid_t fork_child(const Plan& plan) {
   const AllSignalsBlocked blocked;
   constexpr size_t kStackBytes = size_t{64} * 1024;
   alignas(16) std::array<std::byte, kStackBytes> stack;
-  return clone(enter_child, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, const_cast<Plan*>(&plan));
+  return clone(enter_child, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | plan.clone_flags(), const_cast<Plan*>(&plan));
 }
 #endif
 
@@ -236,6 +241,9 @@ std::optional<ExitStatus> Child::reap(int flags) {
   if (status.known) {
     status.code = WIFEXITED(raw) ? WEXITSTATUS(raw) : 0;
     status.signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+    // Nothing is lost where a child says this without a signal: it could have sent itself that signal, too.
+    if (status.code == kExitBySignal + SIGABRT || status.code == kExitBySignal + SIGXCPU)
+      status.signal = std::exchange(status.code, 0) - kExitBySignal;
     const auto ms = [](const timeval& t) { return t.tv_sec * 1000 + t.tv_usec / 1000; };
     status.cpu = std::chrono::milliseconds(ms(usage.ru_utime) + ms(usage.ru_stime));
     status.peak_resident_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
@@ -268,6 +276,8 @@ Result<Child> spawn(const SpawnOptions& options) {
   std::vector<char*> argv;
   argv.push_back(const_cast<char*>(options.executable.c_str()));
   for (const std::string& argument : options.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  const std::vector<std::string> cell = options.cell.tier == Tier::kNone ? std::vector<std::string>{} : arguments_of(options.cell);
+  for (const std::string& word : cell) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const Plan plan{options.executable.c_str(), argv.data(), theirs.get(),
                   report_in_child.get(),      getpid(),    &options};

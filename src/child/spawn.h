@@ -6,6 +6,8 @@
 // - It has no environment, working directory /, a session of its own (a terminal's Ctrl-C reaches only us), no new
 //   privileges, no core dumps.
 // - It is killed when the *thread* that started it ends: start children from a thread that stays.
+// - In a cell of namespaces it is the first process of its own; it shuts itself in (child/enter_sandbox.h) as its last
+//   arguments say.
 // - Safe in a process with threads: before exec the child makes only async-signal-safe calls, in the memory of this
 //   process.
 #pragma once
@@ -20,12 +22,15 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "child/enter_sandbox.h"
 
 namespace subako::child {
 
 // What a child exits with when it knows that it ran out of memory (limits::kBuilderMemoryBytes), to be told
 // from a crash.
 inline constexpr int kExitOutOfMemory = 77;
+// With this and the signal's number where a signal that it sends itself can't end it: the first process of a namespace.
+inline constexpr int kExitBySignal = 128;
 
 struct SpawnOptions {
   std::string executable;
@@ -33,6 +38,7 @@ struct SpawnOptions {
   std::optional<std::chrono::seconds> cpu_limit;
   std::optional<uint64_t> memory_limit;     // bytes of address space
   std::optional<uint64_t> file_limit = {};  // bytes of each file that it writes, memory files included
+  Cell cell = {};                           // told it after its arguments, unless there is none
 };
 
 struct ExitStatus {
