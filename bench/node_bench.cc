@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "child/own_mounts.h"
+#include "child/sandbox.h"
 #include "core/asio.h"
 #include "core/node.h"
 #include "core/scratch.h"
@@ -110,15 +112,19 @@ int main(int argc, char** argv) {
     std::fputs("usage: node_bench CHILD BUNDLE TOOL ARGUMENTS SECONDS AT_ONCE [MEMORY_MIB]\n", stderr);
     return 3;
   }
+  (void)child::take_own_mounts();
   const int at_once = std::max(1, std::atoi(argv[6]));
   core::asio::io_context io(1);
   core::Scratch scratch = must(core::Scratch::create(core::Scratch::default_parent()));
   const core::ScratchFolder volume = must(scratch.make_folder("volume"));
-  core::Trees trees;
-  trees.volume = std::make_shared<core::SessionVolume>(
-      1, core::SessionVolume::Folders{.tmp = Fd(fcntl(volume.fd(), F_DUPFD_CLOEXEC, 0))}, core::SessionVolume::Holds::kNothing);
   core::NodeOptions options;
   options.child_executable = argv[1];
+  const char* named = std::getenv("SUBAKO_SANDBOX");
+  options.sandbox = must(child::Sandbox::find(argv[1], child::tier_named(named != nullptr ? named : ""), scratch.path()));
+  core::Trees trees;
+  trees.volume = std::make_shared<core::SessionVolume>(
+      1, core::SessionVolume::Folders{.tmp = must(options.sandbox->hand_folder(volume.fd(), child::Access::kWrite))},
+      core::SessionVolume::Holds::kNothing);
   options.guests_per_worker = static_cast<uint32_t>(at_once);
   if (argc > 7) options.memory_bytes = std::strtoull(argv[7], nullptr, 10) * limits::kMiB;
   core::Node node(io, scratch, options);

@@ -6,6 +6,7 @@
 #include "builder/pack.h"
 #include "builder/picture.h"
 #include "builder/unpack.h"
+#include "child/confine.h"
 #include "child/envelope.h"
 #include "child/frames.h"
 #include "child/messages.pb.h"
@@ -36,13 +37,23 @@ Result<child::FromBuilder> do_job(const child::ToBuilder& job, std::vector<Fd> d
   return fail(Code::kInternal, "core sent a job that this builder doesn't know, or without its descriptors");
 }
 
+// What a job opens by paths; all else of it is files that are open.
+Result<void> confine_to_job(const child::ToBuilder& job, const std::vector<Fd>& descriptors) {
+  std::vector<child::ConfinedTree> trees;
+  const bool directory = job.unpack().directory() || job.pack().directory();
+  if (directory && !descriptors.empty()) trees.push_back({descriptors[0].get(), child::Access::kRead});
+  if (job.has_unpack() && descriptors.size() > 1) trees.push_back({descriptors[1].get(), child::Access::kWrite});
+  return child::confine_to(trees);
+}
+
 }  // namespace
 
-Result<void> serve_one_job(Fd socket) {
+Result<void> serve_one_job(Fd socket, child::Tier tier) {
   TRY(std::optional<child::Frame> frame, child::receive_frame(socket.get()));
   if (!frame) return {};
   const auto job = child::decode<child::ToBuilder>(frame->body);
   if (!job) return fail(Code::kInternal, "core sent a frame that is no job");
+  if (tier == child::Tier::kLandlock) TRY_VOID(confine_to_job(*job, frame->descriptors));
   const auto send = [&socket](const child::FromBuilder& message) {
     return child::send_frame(socket.get(), {child::encode(message), {}});
   };

@@ -4,10 +4,12 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "child/tier.h"
 
 namespace subako::builder {
 
-// Takes one job from `socket`, does it, tells how it went. An Error: core is gone or speaks another language.
-[[nodiscard]] Result<void> serve_one_job(Fd socket);
+// Takes one job from `socket`, does it, tells how it went. In Tier::kLandlock it first confines this thread to the job's trees. An Error:
+// core is gone or speaks another language.
+[[nodiscard]] Result<void> serve_one_job(Fd socket, child::Tier tier = child::Tier::kNone);
 
 }  // namespace subako::builder

@@ -227,7 +227,8 @@ Result<std::string> checked_arguments(const std::string& given) {
 }
 
 Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs inputs, std::string arguments) {
-  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed,
+                               options.sandbox);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);
@@ -238,11 +239,15 @@ Exit run_call(const CallOptions& options, const Terminal& terminal, Inputs input
   if (package.find(options.tool) == nullptr)
     return tell_refused(options, terminal, unlisted(package, options.tool));
 
-  auto volume = open_volume(options.volume, options.data, (*session)->scratch());
+  auto volume = open_volume(options.volume, options.data, (*session)->scratch(), &(*session)->sandbox());
   if (!volume) return report(volume.error());
   const auto folder = open_picture_folder(inputs.pictures);
   if (!folder) return report(folder.error());
-  volume->trees.skills = std::move(inputs.skills);
+  for (core::SkillTree& skill : inputs.skills) {
+    auto handed = (*session)->sandbox().hand_folder(skill.folder.get(), child::Access::kRead);
+    if (!handed) return report(handed.error());
+    volume->trees.skills.push_back({std::move(skill.name), *std::move(handed)});
+  }
   core::CallRequest request;
   request.package = &package;
   request.tool = options.tool;

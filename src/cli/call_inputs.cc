@@ -75,7 +75,8 @@ Result<std::vector<core::SkillTree>> open_skills(const std::vector<std::string>&
   return skills;
 }
 
-Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, core::Scratch& scratch) {
+Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, core::Scratch& scratch,
+                           child::Sandbox* sandbox) {
   using core::SessionVolume;
   Volume volume;
   Fd root;
@@ -97,9 +98,9 @@ Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, 
   }
   if (volume.temporary && !data) {
     // One folder fewer to make and to remove: on a disk, as long as all else that a short call does with its Volume.
-    folders.tmp = std::move(root);
+    TRY(folders.tmp, child::hand_folder(sandbox, root.get(), child::Access::kWrite));
   } else {
-    TRY(folders, SessionVolume::open(std::move(root), data, path));
+    TRY(folders, SessionVolume::open(root, data, path, sandbox));
   }
   volume.trees.volume = std::make_shared<SessionVolume>(1, std::move(folders), holds);
   return volume;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "child/sandbox.h"
 #include "core/call.h"
 #include "core/scratch.h"
 
@@ -22,8 +23,8 @@ struct Volume {
   std::optional<core::ScratchFolder> temporary;  // where no folder was named
   core::Trees trees;                             // tmp and, where enabled, data
 };
-// `folder` is made where it is missing, with tmp/ and data/ in it, and kept.
+// `folder` is made where it is missing, with tmp/ and data/ in it, and kept. The trees are as a worker is handed them.
 [[nodiscard]] Result<Volume> open_volume(const std::optional<std::string>& folder, bool data,
-                                         core::Scratch& scratch);
+                                         core::Scratch& scratch, child::Sandbox* sandbox);
 
 }  // namespace subako::cli

@@ -52,7 +52,7 @@ TEST_F(CallInputs, a_named_volume_is_made_and_kept) {  // spec: F1
   auto scratch = core::Scratch::create(folder_);
   const std::string path = folder_ + "/volume";
   for (int time = 0; time < 2; ++time) {
-    const auto volume = open_volume(path, true, *scratch);
+    const auto volume = open_volume(path, true, *scratch, nullptr);
     ASSERT_TRUE(volume) << volume.error().message;
     EXPECT_TRUE(volume->trees.volume->tmp().valid() && volume->trees.volume->data().valid());
   }
@@ -64,7 +64,7 @@ TEST_F(CallInputs, a_temporary_volume_goes_away) {
   auto scratch = core::Scratch::create(folder_);
   std::string path;
   {
-    const auto volume = open_volume(std::nullopt, false, *scratch);
+    const auto volume = open_volume(std::nullopt, false, *scratch, nullptr);
     ASSERT_TRUE(volume);
     EXPECT_FALSE(volume->trees.volume->data().valid());
     path = volume->temporary->path();
@@ -72,7 +72,7 @@ TEST_F(CallInputs, a_temporary_volume_goes_away) {
     EXPECT_TRUE(std::filesystem::is_directory(path + "/made"));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
-  const auto both = open_volume(std::nullopt, true, *scratch);
+  const auto both = open_volume(std::nullopt, true, *scratch, nullptr);
   ASSERT_TRUE(both);
   EXPECT_TRUE(both->trees.volume->tmp().valid() && both->trees.volume->data().valid());
   EXPECT_TRUE(std::filesystem::is_directory(both->temporary->path() + "/tmp"));
@@ -83,7 +83,7 @@ TEST_F(CallInputs, a_volume_whose_tree_is_a_link_is_refused) {  // spec: F2
   auto scratch = core::Scratch::create(folder_);
   std::filesystem::create_directory(folder_ + "/volume");
   std::filesystem::create_directory_symlink("/", folder_ + "/volume/tmp");
-  EXPECT_FALSE(open_volume(folder_ + "/volume", false, *scratch));
+  EXPECT_FALSE(open_volume(folder_ + "/volume", false, *scratch, nullptr));
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::string accepted_text(const Intake& intake, const Terminal& terminal) {
 }  // namespace
 
 Exit check(const CheckOptions& options, const Terminal& terminal) {
-  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed,
+                               options.sandbox);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "cli/exit_status.h"
+#include "cli/sandbox_option.h"
 #include "cli/terminal.h"
 
 namespace subako::cli {
@@ -15,6 +16,7 @@ namespace subako::cli {
 struct CheckOptions {
   std::string bundle;
   bool no_cache = false;  // of compiled modules
+  SandboxOption sandbox;
   bool json = false;
 };
 [[nodiscard]] Exit check(const CheckOptions& options, const Terminal& terminal);
@@ -22,6 +24,7 @@ struct CheckOptions {
 struct ToolsOptions {
   std::string bundle;
   bool no_cache = false;
+  SandboxOption sandbox;
   bool json = false;
 };
 [[nodiscard]] Exit tools(const ToolsOptions& options, const Terminal& terminal);
@@ -37,17 +40,20 @@ struct CallOptions {
   std::optional<std::string> images;  // a folder to save pictures in
   std::string show_images = "auto";   // auto, kitty, iterm2, sixel, never
   bool no_cache = false;
+  SandboxOption sandbox;
   bool json = false;
 };
 [[nodiscard]] Exit call(const CallOptions& options, const Terminal& terminal);
 
 struct PackOptions {
   std::string bundle;
+  SandboxOption sandbox;
   std::string out;
 };
 [[nodiscard]] Exit pack(const PackOptions& options, const Terminal& terminal);
 
 struct DoctorOptions {
+  SandboxOption sandbox;
   bool json = false;
 };
 [[nodiscard]] Exit doctor(const DoctorOptions& options, const Terminal& terminal);

@@ -17,14 +17,15 @@ _subako() {
   case $before in
     --volume|--images|-o|--output) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")); return ;;
     --skill|--timeout) return ;;
+    --sandbox) COMPREPLY=($(compgen -W "auto namespaces landlock none" -- "$word")); return ;;
     --show-images) COMPREPLY=($(compgen -W "auto kitty iterm2 sixel never" -- "$word")); return ;;
   esac
   if [[ $word == -* ]]; then
     case $command in
-      check|tools) COMPREPLY=($(compgen -W "--json --no-cache --help" -- "$word")) ;;
-      doctor) COMPREPLY=($(compgen -W "--json --help" -- "$word")) ;;
-      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --images --show-images --no-cache --help" -- "$word")) ;;
-      pack) COMPREPLY=($(compgen -W "--output --help" -- "$word")) ;;
+      check|tools) COMPREPLY=($(compgen -W "--json --no-cache --sandbox --help" -- "$word")) ;;
+      doctor) COMPREPLY=($(compgen -W "--json --sandbox --help" -- "$word")) ;;
+      call) COMPREPLY=($(compgen -W "--json --volume --data --skill --timeout --images --show-images --no-cache --sandbox --help" -- "$word")) ;;
+      pack) COMPREPLY=($(compgen -W "--output --sandbox --help" -- "$word")) ;;
     esac
     return
   fi
@@ -53,14 +54,17 @@ _subako() {
     return
   fi
   case $words[2] in
-    check|tools) _arguments '--json[one JSON object]' '--no-cache[compile anew]' '--help' '2:bundle:_files' ;;
+    check|tools) _arguments '--json[one JSON object]' '--no-cache[compile anew]' \
+      '--sandbox[what keeps tools in]:how:(auto namespaces landlock none)' '--help' '2:bundle:_files' ;;
     call) _arguments '--json[one JSON object]' '--volume[a folder that is kept as the Volume]:folder:_files -/' \
       '--data[enable /volume/data]' '*--skill[a skill, NAME=DIR]:skill:' '--timeout[such as 5s]:time:' \
       '--images[save pictures in a folder]:folder:_files -/' \
-      '--show-images[how pictures are drawn]:how:(auto kitty iterm2 sixel never)' '--no-cache[compile anew]' '--help' \
+      '--show-images[how pictures are drawn]:how:(auto kitty iterm2 sixel never)' '--no-cache[compile anew]' \
+      '--sandbox[what keeps tools in]:how:(auto namespaces landlock none)' '--help' \
       '2:bundle:_files' '3:tool:' '4:arguments:_files' ;;
-    pack) _arguments '(-o --output)'{-o,--output}'[the file to write]:file:_files' '--help' '2:folder:_files -/' ;;
-    doctor) _arguments '--json[one JSON object]' '--help' ;;
+    pack) _arguments '(-o --output)'{-o,--output}'[the file to write]:file:_files' \
+      '--sandbox[what keeps tools in]:how:(auto namespaces landlock none)' '--help' '2:folder:_files -/' ;;
+    doctor) _arguments '--json[one JSON object]' '--sandbox[what keeps tools in]:how:(auto namespaces landlock none)' '--help' ;;
     completion) _values shell bash zsh fish ;;
   esac
 }
@@ -77,6 +81,7 @@ complete -c subako -n __fish_use_subcommand -f -a doctor -d 'What this machine a
 complete -c subako -n __fish_use_subcommand -f -a completion -d 'A completion script for a shell'
 complete -c subako -n '__fish_seen_subcommand_from check call tools doctor' -l json -d 'One JSON object'
 complete -c subako -n '__fish_seen_subcommand_from check call tools' -l no-cache -d 'Compile anew'
+complete -c subako -n '__fish_seen_subcommand_from check call tools pack doctor' -l sandbox -x -a 'auto namespaces landlock none' -d 'What keeps tools in'
 complete -c subako -n '__fish_seen_subcommand_from call' -l volume -r -d 'A folder that is kept as the Volume'
 complete -c subako -n '__fish_seen_subcommand_from call' -l data -d 'Enable /volume/data'
 complete -c subako -n '__fish_seen_subcommand_from call' -l skill -x -d 'A skill, NAME=DIR'

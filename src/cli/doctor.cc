@@ -56,7 +56,7 @@ std::string as_text(const std::vector<Finding>& findings, bool able, bool colour
 }  // namespace
 
 Exit doctor(const DoctorOptions& options, const Terminal& terminal) {
-  const std::vector<Finding> findings = examine_machine();
+  const std::vector<Finding> findings = examine_machine(options.sandbox);
   const bool able =
       std::ranges::none_of(findings, [](const Finding& f) { return f.state == Finding::State::kMissing; });
   const std::string text =

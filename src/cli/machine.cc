@@ -3,14 +3,12 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,6 +20,7 @@
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/machine_memory.h"
+#include "child/sandbox.h"
 #include "cli/human.h"
 #include "core/memory_plan.h"
 #include "core/module_cache.h"
@@ -96,15 +95,23 @@ Finding memfd_sealing() {
           "compiled modules are handed to workers in sealed memory files"};
 }
 
-Finding user_namespaces() {
-  const pid_t pid = fork();
-  if (pid == 0) _exit(unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
-  int status = 1;
-  if (pid > 0) (void)waitpid(pid, &status, 0);
-  if (status == 0) return {"user namespaces", State::kOk, "allowed", ""};
-  return {
-      "user namespaces", State::kWarn, "not allowed here",
-      "children can't be put into namespaces of their own; in a container or by sysctl they can be allowed"};
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string out;
+  for (const std::string& sentence : sentences) out += (out.empty() ? "" : "; ") + sentence;
+  return out;
+}
+
+// As a command looks for it.
+Finding sandbox(const SandboxOption& option) {
+  const auto executable = core::find_child_executable();
+  if (!executable) return {"sandbox", State::kMissing, "can't be tried", "there is no subako-child to try it with"};
+  const auto found = find_sandbox(option, *executable, core::Scratch::default_parent());
+  if (!found) return {"sandbox", State::kMissing, "none", found.error().message};
+  const child::Cell& cell = (*found)->cell();
+  std::string text(child::tier_name(cell.tier));
+  if (cell.id) text += ", children are user " + std::to_string(*cell.id);
+  const State state = (*found)->lacks().empty() ? State::kOk : State::kWarn;
+  return {"sandbox", state, std::move(text), joined((*found)->lacks())};
 }
 
 Finding seccomp_filter() {
@@ -227,8 +234,8 @@ Finding child_executable() {
 
 }  // namespace
 
-std::vector<Finding> examine_machine() {
-  return {kernel(),           openat2_call(), pidfd_call(), memfd_sealing(), user_namespaces(),
+std::vector<Finding> examine_machine(const SandboxOption& option) {
+  return {kernel(),           openat2_call(), pidfd_call(), memfd_sealing(), sandbox(option),
           seccomp_filter(),   landlock(),     cpu(),        cores(),         memory(),
           memory_for_guests(), temporary_folder(), module_cache(), open_files(), memory_maps(), child_executable()};
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/sandbox_option.h"
+
 namespace subako::cli {
 
 struct Finding {
@@ -15,6 +17,6 @@ struct Finding {
   std::string meaning;  // what follows from it; empty where nothing does
 };
 
-[[nodiscard]] std::vector<Finding> examine_machine();
+[[nodiscard]] std::vector<Finding> examine_machine(const SandboxOption& sandbox);
 
 }  // namespace subako::cli

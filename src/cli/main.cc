@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 
+#include "child/own_mounts.h"
 #include "cli/commands.h"
 #include "cli/human.h"
 
@@ -17,6 +18,7 @@ namespace cli = subako::cli;
 
 constexpr const char* kBundle = "A folder, or a .tar.gz, .tgz, .tar or .zip file";
 constexpr const char* kJson = "Print one JSON object";
+constexpr const char* kSandbox = "What keeps tools in: auto (the default, or $SUBAKO_SANDBOX), namespaces, landlock, or none";
 constexpr const char* kNoCache = "Compile the module, even where it is kept from another time";
 
 class CommandLine {
@@ -85,11 +87,16 @@ class CommandLine {
     return added;
   }
 
+  static void add_sandbox(CLI::App& command, cli::SandboxOption& option) {
+    command.add_option("--sandbox", option, kSandbox)->type_name("HOW");
+  }
+
   void add_check() {
     CLI::App& command = add("check", "Would a bundle be accepted, and what does it offer?",
                             [this](const cli::Terminal& terminal) { return cli::check(check_, terminal); });
     command.add_option("BUNDLE", check_.bundle, kBundle)->required();
     command.add_flag("--no-cache", check_.no_cache, kNoCache);
+    add_sandbox(command, check_.sandbox);
     command.add_flag("--json", check_.json, kJson);
   }
 
@@ -125,6 +132,7 @@ class CommandLine {
                     "How the terminal is sent pictures: auto (the default), kitty, iterm2, sixel or never")
         ->type_name("HOW");
     command.add_flag("--no-cache", call_.no_cache, kNoCache);
+    add_sandbox(command, call_.sandbox);
     command.add_flag("--json", call_.json, kJson);
   }
 
@@ -133,6 +141,7 @@ class CommandLine {
                             [this](const cli::Terminal& terminal) { return cli::tools(tools_, terminal); });
     command.add_option("BUNDLE", tools_.bundle, kBundle)->required();
     command.add_flag("--no-cache", tools_.no_cache, kNoCache);
+    add_sandbox(command, tools_.sandbox);
     command.add_flag("--json", tools_.json, kJson);
   }
 
@@ -145,11 +154,13 @@ class CommandLine {
                     "The file to write; one that is there is replaced once the new one is complete")
         ->type_name("FILE.tar.gz")
         ->required();
+    add_sandbox(command, pack_.sandbox);
   }
 
   void add_doctor() {
     CLI::App& command = add("doctor", "What this machine allows, and what follows from it",
                             [this](const cli::Terminal& terminal) { return cli::doctor(doctor_, terminal); });
+    add_sandbox(command, doctor_.sandbox);
     command.add_flag("--json", doctor_.json, kJson);
   }
 
@@ -172,6 +183,8 @@ class CommandLine {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Before anything is opened. Where it can't, tools are kept in by less, and Sandbox::find() says why.
+  (void)subako::child::take_own_mounts();
   cli::open_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -38,7 +38,7 @@ Exit pack(const PackOptions& options, const Terminal& terminal) {
   if (!source) return report(source.error());
   const auto target = target_of(options);
   if (!target) return report(target.error());
-  auto session = Session::open(terminal, Session::Cache::kNone);
+  auto session = Session::open(terminal, Session::Cache::kNone, options.sandbox);
   if (!session) return report(session.error());
   FileAside file(AT_FDCWD, *target, *target);
   if (file.error() != 0) return report(system_error("writing " + one_line(options.out), file.error()));

@@ -61,12 +61,14 @@ class LiveSession final : public Session {
   LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
       : terminal_(terminal),
         scratch_(std::move(scratch)),
+        sandbox_(options.sandbox),
         signals_(std::in_place, io_, SIGINT, SIGTERM, SIGHUP),
         node_(std::in_place, io_, scratch_, std::move(options)) {
     wait_for_signal();
   }
 
   core::Scratch& scratch() override { return scratch_; }
+  child::Sandbox& sandbox() override { return *sandbox_; }
 
   Result<core::Node::BuildResult> build(core::BundleSource source, Progress& progress) override {
     const auto show = [&progress](core::BuildPhase phase) {
@@ -183,6 +185,7 @@ class LiveSession final : public Session {
 
   Terminal terminal_;
   core::Scratch scratch_;  // outlives the frames that io_ holds
+  std::shared_ptr<child::Sandbox> sandbox_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);  // run_one() waits
   std::optional<asio::signal_set> signals_;  // until the first
@@ -203,13 +206,14 @@ std::shared_ptr<const core::ModuleCache> open_cache() {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal, Cache cache) {
+Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal, Cache cache, const SandboxOption& sandbox) {
   child::silence_decoding();  // what a child sends wrongly is told by us, in one sentence
   core::NodeOptions options;
   TRY(options.child_executable, core::find_child_executable());
   options.guests_per_worker = 1;
-  if (cache == Cache::kUsed) options.cache = open_cache();
   TRY(core::Scratch scratch, core::Scratch::create(core::Scratch::default_parent()));
+  TRY(options.sandbox, find_sandbox(sandbox, options.child_executable, scratch.path()));
+  if (cache == Cache::kUsed) options.cache = open_cache();
   try {
     return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
   } catch (const boost::system::system_error& error) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/sandbox_option.h"
 #include "cli/terminal.h"
 #include "core/call.h"
 #include "core/node.h"
@@ -22,10 +23,11 @@ class Session {
   enum class Cache { kNone, kUsed };
   // `terminal` decides how the guest's stderr is shown. A cache of compiled modules that can't be used is told only where the
   // user has named it.
-  [[nodiscard]] static Result<std::unique_ptr<Session>> open(const Terminal& terminal, Cache cache);
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(const Terminal& terminal, Cache cache, const SandboxOption& sandbox);
   virtual ~Session() = default;
 
   [[nodiscard]] virtual core::Scratch& scratch() = 0;
+  [[nodiscard]] virtual child::Sandbox& sandbox() = 0;  // to hand trees through
   [[nodiscard]] virtual Result<core::Node::BuildResult> build(core::BundleSource source,
                                                               Progress& progress) = 0;
   [[nodiscard]] virtual Result<core::Node::PackResult> pack(core::BundleSource source, Fd out) = 0;

@@ -36,7 +36,8 @@ std::string as_text(const std::vector<protocol::Tool>& tools, bool colour) {
 }  // namespace
 
 Exit tools(const ToolsOptions& options, const Terminal& terminal) {
-  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed);
+  auto session = Session::open(terminal, options.no_cache ? Session::Cache::kNone : Session::Cache::kUsed,
+                               options.sandbox);
   if (!session) return report(session.error());
   Progress progress(terminal.err);
   const auto intake = take_in(**session, options.bundle, progress);

@@ -48,19 +48,20 @@ std::vector<Admission::Start> Admission::start() {
   std::vector<Start> out;
   std::vector<Call*> overtaken;
   for (auto session = turns_.begin(); session != turns_.end();) {
-    if (apart_.empty() && !shared_room()) break;
+    if (apart_.empty() && !shared_room({})) break;
     const auto current = session++;
     const Ticket ticket = current->waiting.front();
     Call& call = calls_.at(ticket);
     Worker where = 0;
-    const Verdict verdict = consider(call, where);
+    std::optional<Worker> instead_of;
+    const Verdict verdict = consider(call, where, instead_of);
     if (verdict == Verdict::kNoMemory) {
       if (call.overtaken >= limits::kOvertaken || left() < limits::kGuestHostBytes) break;
       overtaken.push_back(&call);
     }
     if (verdict != Verdict::kStarts) continue;
     begin(ticket, call, where);
-    out.push_back({ticket, where, workers_.at(where).version != 0});
+    out.push_back({ticket, where, workers_.at(where).version != 0, instead_of});
     for (Call* one : overtaken) ++one->overtaken;
     if (current->waiting.empty()) continue;
     // Its next one comes after the others'.
@@ -71,7 +72,7 @@ std::vector<Admission::Start> Admission::start() {
   return out;
 }
 
-Admission::Verdict Admission::consider(const Call& call, Worker& where) {
+Admission::Verdict Admission::consider(const Call& call, Worker& where, std::optional<Worker>& instead_of) {
   const bool apart = apart_.contains(call.wish.version);
   // Before a worker is added for it.
   const bool fits = call.wish.memory <= left();
@@ -80,40 +81,56 @@ Admission::Verdict Admission::consider(const Call& call, Worker& where) {
     const auto worker = workers_.find(session.worker);
     if (worker == workers_.end() || worker->second.running >= worker->second.guests) return Verdict::kHeldUp;
     if (worker->second.version != (apart ? call.wish.version : 0)) return Verdict::kHeldUp;
+    if (!serves(worker->second, call.wish)) return Verdict::kHeldUp;
     if (!fits) return Verdict::kNoMemory;
     where = session.worker;
     return Verdict::kStarts;
   }
   if (apart && !place_apart(call) && count(true) >= limits_.workers_apart) return Verdict::kHeldUp;
-  if (!apart && !shared_room()) return Verdict::kHeldUp;
+  if (!apart && !shared_room(call.wish)) return Verdict::kHeldUp;
   if (!fits) return Verdict::kNoMemory;
   const std::optional<Worker> there = apart ? place_apart(call) : place_shared(call);
+  if (!there && !apart && count(false) >= limits_.workers) {
+    instead_of = idle_with_others_trees(call.wish);
+    worker_gone(*instead_of);
+  }
   where = there ? *there : add_worker(apart ? call.wish.version : 0);
   return Verdict::kStarts;
 }
 
 std::optional<Admission::Worker> Admission::place_apart(const Call& call) {
   for (const auto& [number, worker] : workers_) {
-    if (worker.version == call.wish.version && worker.running < worker.guests) return number;
+    if (worker.version == call.wish.version && worker.running < worker.guests && serves(worker, call.wish)) return number;
   }
   return std::nullopt;
 }
 
 // None: another worker rather than one that has calls already.
-std::optional<Admission::Worker> Admission::place_shared(const Call&) {
-  const auto least = least_loaded();
+std::optional<Admission::Worker> Admission::place_shared(const Call& call) {
+  const auto least = least_loaded(call.wish);
   if (!least) return std::nullopt;
   const WorkerState& worker = workers_.at(*least);
   if (worker.running > 0 && count(false) < limits_.workers) return std::nullopt;
   return least;
 }
 
+bool Admission::serves(const WorkerState& worker, const Wish& wish) {
+  return worker.trees == 0 || wish.trees == 0 || worker.trees == wish.trees;
+}
+
+std::optional<Admission::Worker> Admission::idle_with_others_trees(const Wish& wish) const {
+  for (const auto& [number, worker] : workers_) {
+    if (worker.version == 0 && worker.running == 0 && !serves(worker, wish)) return number;
+  }
+  return std::nullopt;
+}
+
 // Of those with a free slot.
-std::optional<Admission::Worker> Admission::least_loaded() const {
+std::optional<Admission::Worker> Admission::least_loaded(const Wish& wish) const {
   std::optional<Worker> best;
   uint32_t fewest = 0;
   for (const auto& [number, worker] : workers_) {
-    if (worker.version != 0 || worker.running >= worker.guests) continue;
+    if (worker.version != 0 || worker.running >= worker.guests || !serves(worker, wish)) continue;
     if (best && worker.running >= fewest) continue;
     best = number;
     fewest = worker.running;
@@ -121,8 +138,8 @@ std::optional<Admission::Worker> Admission::least_loaded() const {
   return best;
 }
 
-bool Admission::shared_room() const {
-  return count(false) < limits_.workers || least_loaded().has_value();
+bool Admission::shared_room(const Wish& wish) const {
+  return count(false) < limits_.workers || least_loaded(wish) || idle_with_others_trees(wish);
 }
 
 size_t Admission::count(bool apart) const {
@@ -151,7 +168,9 @@ void Admission::begin(Ticket ticket, Call& call, Worker where) {
   call.worker = where;
   call.session->worker = where;
   ++call.session->running;
-  ++workers_.at(where).running;
+  WorkerState& worker = workers_.at(where);
+  ++worker.running;
+  if (worker.trees == 0) worker.trees = call.wish.trees;
   committed_ += call.wish.memory;
 }
 

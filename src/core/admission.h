@@ -5,6 +5,7 @@
 //   worker of its own) holds up no other.
 // - All calls of a session run in one worker at a time: while any is under way, the next go there, or wait.
 // - A version that was set apart runs in a worker of its own, with nobody else.
+// - A worker that can open but the trees of its first run (child/tier.h's second tier) is for runs with just those.
 // - Memory: what calls are expected to take, and what workers were granted beyond that, stays within the limit. One that waits for
 //   memory may be overtaken by smaller ones, but not for ever.
 #pragma once
@@ -45,6 +46,7 @@ class Admission {
   struct Wish {
     uint64_t session = 0;  // 0: of none, and each such is its own
     uint64_t version = 0;
+    uint64_t trees = 0;         // which it must be able to open; 0: any worker can
     uint64_t memory = 0;        // bytes
     uint64_t queued_bytes = 0;  // that it holds while it waits
     bool again = false;  // it had started, and the worker failed it before it ran: it isn't turned away
@@ -53,6 +55,7 @@ class Admission {
     Ticket ticket = 0;
     Worker worker = 0;  // one that wasn't named before is to be started
     bool apart = false;
+    std::optional<Worker> instead_of = std::nullopt;  // an idle one that is gone by this
   };
 
   explicit Admission(Limits limits) : limits_(limits) {}
@@ -101,13 +104,16 @@ class Admission {
     uint32_t running = 0;
     uint64_t widened = 0;  // bytes
     uint64_t version = 0;  // that it is kept for; 0: for all
+    uint64_t trees = 0;    // that it can open; 0: all, so far
   };
   enum class Verdict : uint8_t { kStarts, kHeldUp, kNoMemory };
 
-  [[nodiscard]] Verdict consider(const Call& call, Worker& where);
+  [[nodiscard]] Verdict consider(const Call& call, Worker& where, std::optional<Worker>& instead_of);
   [[nodiscard]] std::optional<Worker> place_apart(const Call& call);
   [[nodiscard]] std::optional<Worker> place_shared(const Call& call);
-  [[nodiscard]] std::optional<Worker> least_loaded() const;
+  [[nodiscard]] static bool serves(const WorkerState& worker, const Wish& wish);
+  [[nodiscard]] std::optional<Worker> least_loaded(const Wish& wish) const;
+  [[nodiscard]] std::optional<Worker> idle_with_others_trees(const Wish& wish) const;
   [[nodiscard]] size_t count(bool apart) const;
   Worker add_worker(uint64_t version);
   void begin(Ticket ticket, Call& call, Worker where);
@@ -115,7 +121,7 @@ class Admission {
   std::optional<Worker> end(const Call& call, Time now);
   void forget_if_empty(Sessions::iterator session);
   [[nodiscard]] uint64_t left() const { return limits_.memory - std::min(limits_.memory, committed_); }
-  [[nodiscard]] bool shared_room() const;
+  [[nodiscard]] bool shared_room(const Wish& wish) const;
 
   Limits limits_;
   std::unordered_map<Ticket, Call> calls_;

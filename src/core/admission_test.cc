@@ -286,6 +286,32 @@ TEST_F(AdmissionTest, workers_apart_are_few) {
   EXPECT_EQ(start(), Tickets{all[4]}) << "it is as others again";
 }
 
+// A worker that is shut into the trees of its first run.
+TEST_F(AdmissionTest, a_worker_is_for_runs_with_the_trees_of_its_first) {
+  make(2, 4);
+  const auto with = [this](uint64_t session, uint64_t trees) {
+    return admission_->join({.session = session, .version = 1, .trees = trees, .memory = kMiB}).value();
+  };
+  const Ticket a = with(1, 7);
+  const Ticket b = with(2, 8);
+  const Ticket same = with(3, 7);
+  EXPECT_EQ(start().size(), 3U);
+  EXPECT_FALSE(together(a, b));
+  EXPECT_TRUE(together(a, same));
+  const Ticket other = with(4, 9);
+  const Ticket more_of_1 = with(1, 9);
+  EXPECT_EQ(start(), Tickets()) << "both workers are for others' trees";
+  leave(b);
+  const auto started = admission_->start();
+  ASSERT_EQ(started.size(), 1U);
+  EXPECT_EQ(started[0].ticket, other);
+  EXPECT_EQ(started[0].instead_of, where_.at(b)) << "an idle one gives way";
+  EXPECT_NE(started[0].worker, where_.at(b));
+  leave(a);
+  EXPECT_EQ(start(), Tickets{more_of_1}) << "its session runs nowhere else any more";
+  EXPECT_EQ(where_.at(more_of_1), started[0].worker);
+}
+
 TEST_F(AdmissionTest, says_when_to_try_again_by_how_fast_slots_come_free) {
   make(1, 1);
   EXPECT_EQ(admission_->retry_after(time_), limits::kRetryAfterLeast) << "nothing is known yet";

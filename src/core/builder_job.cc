@@ -24,6 +24,7 @@ child::SpawnOptions builder_process(const NodeOptions& options, const child::ToB
   child::SpawnOptions spawn;
   spawn.executable = options.child_executable;
   spawn.arguments = {"builder"};
+  if (options.sandbox) spawn.cell = options.sandbox->cell();
   spawn.cpu_limit = options.builder_cpu;
   spawn.file_limit = file_limit(job);
 #ifndef __SANITIZE_ADDRESS__

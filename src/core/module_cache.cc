@@ -271,7 +271,7 @@ Result<void> make_folders(const std::string& path, Folders what) {
     const std::string folder = path.substr(0, slash);
     struct stat s{};
     if (stat(folder.c_str(), &s) != 0) {
-      if (stat(parent.c_str(), &s) == 0 && s.st_uid != geteuid() && s.st_uid != 0)
+      if (geteuid() == 0 && stat(parent.c_str(), &s) == 0 && s.st_uid != 0)
         return fail(Code::kDenied, "the folder " + parent + " belongs to another user");
       if (what == Folders::kAsk) {
         if (faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};

@@ -124,6 +124,10 @@ Task<Result<Node::PackResult>> Node::Impl::pack(BundleSource source, Fd out) {
   job.message.mutable_pack()->set_directory(source.directory);
   job.descriptors.push_back(std::move(source.file));
   job.descriptors.push_back(std::move(out));
+  if (source.directory) {
+    CO_TRY(job.descriptors.front(),
+           child::hand_folder(options_.sandbox.get(), job.descriptors.front().get(), child::Access::kRead));
+  }
   CO_TRY(auto word, co_await run_builder(io_, options_, std::move(job)));
   if (auto* refused = std::get_if<Refused>(&word)) co_return PackResult(std::move(*refused));
   const auto& packed = std::get<child::Packed>(word);
@@ -138,6 +142,10 @@ Task<Result<Node::Impl::Ran>> Node::Impl::run(Asked asked, CallWatch* watch) {
   if (asked.volume) ask.session = asked.volume->number();
   ask.version = workers->record_of(asked.package);
   ask.held_bytes = asked.arguments_bytes;
+  if (options_.sandbox && options_.sandbox->cell().tier == child::Tier::kLandlock) {
+    CO_TRY(const StartRun start, asked.start());
+    ask.trees = trees_key(start);
+  }
   // What waited for a worker that never came to life waits for the next one: it isn't lost.
   for (uint32_t starts = 1;; ++starts) {
     CO_TRY(auto slot, co_await workers->take(ask, watch));

@@ -19,6 +19,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "child/sandbox.h"
 #include "core/call.h"
 #include "core/module_cache.h"
 #include "core/package.h"
@@ -38,6 +39,8 @@ struct NodeOptions {
   // Calls that wait, in all and of one session; past it they are kBusy at once.
   uint32_t queued_calls = limits::kQueuedCalls;
   uint32_t queued_calls_of_session = limits::kQueuedCallsOfSession;
+  // What keeps the children in; trees are handed through it by whoever opens them. Null only where they are stand-ins, in tests.
+  std::shared_ptr<child::Sandbox> sandbox = nullptr;
   std::shared_ptr<const ModuleCache> cache = nullptr;  // with copies of these; null: each build compiles
   volume::Counts volume_most = volume::kMostCounts;  // F5: what a Volume may hold; an operator may lower it, not raise it
   // Lower in tests.

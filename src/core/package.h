@@ -43,6 +43,7 @@ struct BuiltPackage {
   Warnings warnings;
   Fd module;                            // the compiled module: a sealed memfd, or a file of the cache, for reading
   std::optional<ScratchFolder> assets;  // where the package has some
+  Fd assets_tree;                       // those, as a worker is handed them
 };
 // Owned together by its caller and the calls that run.
 using BuiltPackagePtr = std::shared_ptr<const BuiltPackage>;

@@ -69,7 +69,10 @@ class PackageBuild {
       if (key && compiled_by_ == worker_->identity()) co_await keep(*key);
     }
     room_.off_loop.drop(package_->module_bytes, std::move(module_));
-    if (package_->asset_files > 0) package_->assets.emplace(*std::move(assets_));
+    if (package_->asset_files > 0) {
+      CO_TRY(package_->assets_tree, child::hand_folder(room_.options.sandbox.get(), assets_->fd(), child::Access::kRead));
+      package_->assets.emplace(*std::move(assets_));
+    }
     co_return Node::BuildResult(BuiltPackagePtr(std::move(package_)));
   }
 
@@ -83,8 +86,13 @@ class PackageBuild {
     job.message.mutable_unpack()->set_directory(source.directory);
     job.progress = progress_;
     job.deadline = deadline_;
+    child::Sandbox* const sandbox = room_.options.sandbox.get();
+    if (source.directory) {
+      CO_TRY(source.file, child::hand_folder(sandbox, source.file.get(), child::Access::kRead));
+    }
     job.descriptors.push_back(std::move(source.file));
-    CO_TRY_VOID(hand_over(job, assets_->fd()));
+    CO_TRY(Fd folder, child::hand_folder(sandbox, assets_->fd(), child::Access::kWrite));
+    job.descriptors.push_back(std::move(folder));
     CO_TRY_VOID(hand_over(job, module_.get()));
     CO_TRY(auto word, co_await run_builder(room_.io, room_.options, std::move(job)));
     if (auto* refused = std::get_if<Refused>(&word)) co_return std::move(*refused);
@@ -116,7 +124,10 @@ class PackageBuild {
     if (!file) co_return false;
     struct stat s{};
     if (fstat(file->get(), &s) == 0) package_->compiled_bytes = static_cast<uint64_t>(s.st_size);
-    package_->module = *std::move(file);
+    // Its owner could change the file's mode: read-only it is a mount's to say.
+    auto handed = child::hand_file(room_.options.sandbox.get(), file->get());
+    if (!handed) co_return false;
+    package_->module = *std::move(handed);
     // Now rather than with the first call: what the worker refuses (another build's, under this key) is as if
     // it weren't there.
     if (co_await worker_->load(package_, nullptr)) co_return true;

@@ -25,6 +25,7 @@ child::SpawnOptions process(const NodeOptions& options) {
   child::SpawnOptions spawn;
   spawn.executable = options.child_executable;
   spawn.arguments = {"builder"};
+  if (options.sandbox) spawn.cell = options.sandbox->cell();
   spawn.cpu_limit = options.picture_cpu;
   spawn.file_limit = limits::kPictureBytes;
 #ifndef __SANITIZE_ADDRESS__

@@ -12,24 +12,34 @@ namespace subako::core {
 
 namespace {
 
-Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
-  if (mkdirat(parent, name, 0777) != 0 && errno != EEXIST) {
-    return std::unexpected(system_error("making the folder " + path + "/" + name, errno));
-  }
+Result<Fd> open_folder(int parent, const char* name, const std::string& path) {
   Fd folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.valid()) return std::unexpected(system_error("opening the folder " + path + "/" + name, errno));
   return folder;
 }
 
+Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
+  if (mkdirat(parent, name, 0777) != 0 && errno != EEXIST) {
+    return std::unexpected(system_error("making the folder " + path + "/" + name, errno));
+  }
+  return open_folder(parent, name, path);
+}
+
 }  // namespace
 
-Result<SessionVolume::Folders> SessionVolume::open(Fd root, bool data, const std::string& name) {
-  Folders folders;
-  TRY(folders.tmp, make_folder(root.get(), "tmp", name));
+Result<SessionVolume::Folders> SessionVolume::open(const Fd& root, bool data, const std::string& name,
+                                                   child::Sandbox* sandbox) {
+  TRY(const Fd tmp, make_folder(root.get(), "tmp", name));
   if (data) {
-    TRY(folders.data, make_folder(root.get(), "data", name));
+    TRY(const Fd made, make_folder(root.get(), "data", name));
   }
-  folders.root = std::move(root);
+  Folders folders;
+  // Whose tmp/ is may differ from whose the folder around it is, which root may have found or made.
+  TRY(folders.root, child::hand_folder(sandbox, root.get(), child::Access::kWrite, tmp.get()));
+  TRY(folders.tmp, open_folder(folders.root.get(), "tmp", name));
+  if (data) {
+    TRY(folders.data, open_folder(folders.root.get(), "data", name));
+  }
   return folders;
 }
 

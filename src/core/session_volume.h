@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "child/sandbox.h"
 #include "volume/counts.h"
 
 namespace subako::core {
@@ -21,15 +22,15 @@ class WorkerLink;
 class SessionVolume {
  public:
   struct Folders {
-    Fd root = {};  // where the others lie, if they lie in one
+    Fd root = {};  // where the others lie, if they lie in one: renames between them work (F2)
     Fd tmp = {};   // /volume/tmp
     Fd data = {};  // /volume/data, where enabled
   };
   enum class Holds : bool { kNothing, kUnknown };  // before its first call
 
-  // tmp/ and, where enabled, data/ in `root`, made where they are missing: the one place that opens a Volume's trees. `name` is what people
-  // call the folder.
-  [[nodiscard]] static Result<Folders> open(Fd root, bool data, const std::string& name);
+  // tmp/ and, where enabled, data/ in `root`, made where they are missing, as a worker is handed them: the one place that opens a Volume's
+  // trees. `name` is what people call the folder; `sandbox` may be null.
+  [[nodiscard]] static Result<Folders> open(const Fd& root, bool data, const std::string& name, child::Sandbox* sandbox);
 
   // `number`: of the session, and no other Volume's of the same Node.
   SessionVolume(uint64_t number, Folders folders, Holds holds) : number_(number), folders_(std::move(folders)) {

@@ -1,6 +1,7 @@
 #include "core/start_run.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,7 +27,7 @@ Result<void> add_tree(StartRun& out, std::string path, bool writable, int folder
 Result<void> add_package(StartRun& out, const BuiltPackage& package) {
   out.message.set_package(package.name);
   if (!package.assets) return {};
-  return add_tree(out, "/package", false, package.assets->fd());
+  return add_tree(out, "/package", false, package.assets_tree.get());
 }
 
 Result<void> add_skills(StartRun& out, const std::vector<SkillTree>& skills) {
@@ -41,6 +42,23 @@ Result<void> add_skills(StartRun& out, const std::vector<SkillTree>& skills) {
 }
 
 }  // namespace
+
+uint64_t trees_key(const StartRun& start) {
+  uint64_t key = 14695981039346656037U;  // FNV-1a
+  const auto add = [&key](uint64_t value) {
+    for (int i = 0; i < 8; ++i, value >>= 8U) key = (key ^ (value & 0xFFU)) * 1099511628211U;
+  };
+  size_t next = 0;
+  for (const child::Preopen& preopen : start.message.preopens()) {
+    if (!preopen.has_tree()) continue;
+    struct stat s{};
+    (void)fstat(start.descriptors[next++].get(), &s);
+    add(s.st_dev);
+    add(s.st_ino);
+    add(preopen.writable() ? 1 : 0);
+  }
+  return key != 0 ? key : 1;
+}
 
 Result<void> check_trees(const Trees& trees) {
   if (trees.skills.size() + 3 > limits::kFrameDescriptors) {

@@ -19,6 +19,8 @@ struct StartRun {
 // Preopens in the order of F1; of trees that were checked. The times of both, and their memory, are left to the caller.
 // `volume_most`: what its Volume may hold (spec: F5).
 [[nodiscard]] Result<StartRun> start_call(const CallRequest& request, const volume::Counts& volume_most);
+// The same for runs that can open the same trees, whatever their descriptors. Never 0.
+[[nodiscard]] uint64_t trees_key(const StartRun& start);
 // Only /package, where the package has assets.
 [[nodiscard]] Result<StartRun> start_upload(const BuiltPackage& package);
 

@@ -25,6 +25,7 @@ Result<std::shared_ptr<WorkerLink>> WorkerLink::start(asio::io_context& io, cons
   child::SpawnOptions spawn;
   spawn.executable = options.executable;
   spawn.arguments = {"worker"};
+  spawn.cell = options.cell;
   TRY(auto channel, Channel::start(io, spawn, options.queue_bytes));
   auto link = std::make_shared<WorkerLink>(io, channel, options.guests, std::move(events));
   channel->on_sent([weak = std::weak_ptr(link)] {

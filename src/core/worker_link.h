@@ -46,6 +46,7 @@ struct WorkerOptions {
   uint32_t guests = 1;      // slots
   uint64_t kept_bytes = 0;  // as Configure.kept_bytes
   size_t queue_bytes = kQueueBytes;
+  child::Cell cell = {};
 };
 
 // What a worker tells whoever keeps it. Called on the loop, from within anything that sends to it or hears it.

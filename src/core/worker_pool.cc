@@ -112,6 +112,7 @@ Task<Result<std::optional<WorkerPool::Slot>>> WorkerPool::take(Ask ask, CallWatc
   Admission::Wish wish;
   wish.session = ask.session;
   wish.version = ask.version->number();
+  wish.trees = ask.trees;
   wish.memory = ask.version->expected_memory();
   wish.queued_bytes = ask.held_bytes;
   wish.again = ask.again;
@@ -144,6 +145,7 @@ void WorkerPool::pump() {
   for (bool again = true; again && !stopped_;) {
     again = false;
     for (const Admission::Start& start : admission_.start()) {
+      retire(start.instead_of);
       auto there = worker(start.worker, start.apart);
       if (!there) {
         admission_.worker_gone(start.worker);
@@ -158,11 +160,13 @@ void WorkerPool::pump() {
 }
 
 void WorkerPool::leave(Admission::Ticket ticket) {
-  const auto unneeded = admission_.leave(ticket, now());
-  if (unneeded) {
-    if (const auto found = workers_.find(*unneeded); found != workers_.end()) found->second->retire();
-  }
+  retire(admission_.leave(ticket, now()));
   pump();
+}
+
+void WorkerPool::retire(std::optional<Admission::Worker> unneeded) {
+  if (!unneeded) return;
+  if (const auto found = workers_.find(*unneeded); found != workers_.end()) found->second->retire();
 }
 
 // ---------------------------------------------------------------------------------------------- their lives
@@ -178,6 +182,7 @@ Result<std::shared_ptr<WorkerLink>> WorkerPool::worker(Admission::Worker number,
   options.guests = apart ? std::min(plan_.guests, limits::kGuestsApart) : plan_.guests;
   options.kept_bytes = apart ? 0 : plan_.kept_bytes;
   options.queue_bytes = options_.worker_queue_bytes;
+  if (options_.sandbox) options.cell = options_.sandbox->cell();
   TRY(auto link, WorkerLink::start(io_, options, std::make_unique<Events>(weak_from_this(), number)));
   workers_.emplace(number, link);
   if (link->dead())

@@ -28,6 +28,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   struct Ask {
     uint64_t session = 0;  // 0: of none
     std::shared_ptr<VersionRecord> version;
+    uint64_t trees = 0;       // as Admission::Wish::trees
     uint64_t held_bytes = 0;  // by core, while it waits
     bool again = false;       // a worker died before it ran there
   };
@@ -80,6 +81,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   void pump();
   Result<std::shared_ptr<WorkerLink>> worker(Admission::Worker number, bool apart);
   void leave(Admission::Ticket ticket);
+  void retire(std::optional<Admission::Worker> unneeded);
   void ready(Admission::Worker number, uint32_t guests);
   void died(Admission::Worker number, bool was_ready, bool by_us);
   void blame(const WorkerLink* worker);

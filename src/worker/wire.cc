@@ -59,6 +59,16 @@ child::VolumeCounts to_wire(const volume::Counts& counts) {
   return message;
 }
 
+std::vector<child::ConfinedTree> confined_trees(const child::StartRun& start, const std::vector<Fd>& trees) {
+  std::vector<child::ConfinedTree> confined;
+  size_t next = 0;
+  for (const child::Preopen& preopen : start.preopens()) {
+    if (!preopen.has_tree() || next >= trees.size()) continue;
+    confined.push_back({trees[next++].get(), preopen.writable() ? child::Access::kWrite : child::Access::kRead});
+  }
+  return confined;
+}
+
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host) {
   size_t next = 0;
   for (int i = 0; i < start.preopens_size(); ++i) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "child/confine.h"
 #include "child/messages.pb.h"
 #include "protocol/outcome.h"
 #include "protocol/tool_list.h"
@@ -22,6 +23,8 @@ namespace subako::worker {
 [[nodiscard]] child::Measured::VolumeFull to_wire(wasi::Host::Full full);
 [[nodiscard]] volume::Counts counts_of(const child::VolumeCounts& counts);
 [[nodiscard]] child::VolumeCounts to_wire(const volume::Counts& counts);
+// The trees as the second tier of the sandbox takes them.
+[[nodiscard]] std::vector<child::ConfinedTree> confined_trees(const child::StartRun& start, const std::vector<Fd>& trees);
 // Their trees: a descriptor for each that has one, in the same order.
 void bind_trees(const child::StartRun& start, std::vector<Fd> trees, wasi::Host& host);
 

@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "child/confine.h"
 #include "child/envelope.h"
 #include "engine/identity.h"
+#include "worker/wire.h"
 
 namespace subako::worker {
 
@@ -24,10 +26,11 @@ constexpr Nanoseconds kIdle = std::chrono::nanoseconds(limits::kWorkerIdleTrim).
 
 }  // namespace
 
-Worker::Worker(Fd socket, const Clock& clock)
+Worker::Worker(Fd socket, const Clock& clock, child::Tier tier)
     : socket_(std::move(socket)),
       clock_(clock),
       cpu_(clock),
+      tier_(tier),
       memory_(
           [this](uint64_t least, uint64_t bytes) {
             child::FromWorker message;
@@ -137,8 +140,6 @@ Result<void> Worker::configure(const child::Configure& asked) {
   if (engine_) return fail(Code::kInternal, "core configured the worker twice");
   division_ = divide_descriptors(asked.guests());
   TRY(engine_, engine::Engine::for_running(division_.guests, asked.kept_bytes()));
-  TRY(blocking_, BlockingThreads::create(limits::kBlockingThreads));
-  ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
   child::FromWorker reply;
   reply.mutable_ready()->set_identity(engine::identity(*engine_));
   reply.mutable_ready()->set_guests(division_.guests);
@@ -159,12 +160,22 @@ void Worker::load(uint64_t module, std::vector<Fd> descriptors) {
   send(reply);
 }
 
+// Threads come after Landlock, which holds those that are started under it.
+Result<void> Worker::prepare_for_runs(const child::StartRun& first, const std::vector<Fd>& trees) {
+  if (blocking_) return {};
+  if (tier_ == child::Tier::kLandlock) TRY_VOID(child::confine_to(confined_trees(first, trees)));
+  TRY(blocking_, BlockingThreads::create(limits::kBlockingThreads));
+  ticker_ = std::make_unique<Ticker>([this] { engine_->tick(); }, kSlice);
+  return {};
+}
+
 void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
   const auto module = modules_.find(start.module());
   if (module == modules_.end()) return refuse_run(start.run(), "the module is not loaded in this worker");
   const auto with_tree = std::ranges::count_if(start.preopens(), [](const auto& p) { return p.has_tree(); });
   if (static_cast<size_t>(with_tree) != trees.size()) return refuse_run(start.run(), "its trees didn't come along");
   if (runs_.contains(start.run())) return refuse_run(start.run(), "there is a run of this number already");
+  if (auto prepared = prepare_for_runs(start, trees); !prepared) return refuse_run(start.run(), prepared.error().message);
   std::shared_ptr<volume::Ledger> ledger;
   if (start.has_volume()) {
     ledger = volumes_.ledger_of(start.volume());
@@ -180,7 +191,7 @@ void Worker::start(const child::StartRun& start, std::vector<Fd> trees) {
 }
 
 bool Worker::full() const {
-  return engine_ && runs_.size() + blocking_->left_behind(runs_) >= division_.guests;
+  return blocking_ && runs_.size() + blocking_->left_behind(runs_) >= division_.guests;
 }
 
 void Worker::start_postponed() {

@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "child/frames.h"
+#include "child/tier.h"
 #include "engine/engine.h"
 #include "engine/linked_module.h"
 #include "worker/blocking_threads.h"
@@ -30,8 +31,8 @@ namespace subako::worker {
 
 class Worker {
  public:
-  // `socket`: to core, a Unix stream.
-  Worker(Fd socket, const Clock& clock);
+  // `socket`: to core, a Unix stream. In Tier::kLandlock the trees of its first run are all that it can open from then on.
+  Worker(Fd socket, const Clock& clock, child::Tier tier = child::Tier::kNone);
 
   // Until core closes the socket. An Error is a fault of ours or of the machine, never of a guest.
   [[nodiscard]] Result<void> serve();
@@ -49,6 +50,7 @@ class Worker {
   [[nodiscard]] Result<void> configure(const child::Configure& asked);
   void load(uint64_t module, std::vector<Fd> descriptors);
   void start(const child::StartRun& start, std::vector<Fd> trees);
+  [[nodiscard]] Result<void> prepare_for_runs(const child::StartRun& first, const std::vector<Fd>& trees);
   void start_postponed();
   [[nodiscard]] bool full() const;
   void cancel(uint64_t run);
@@ -74,12 +76,13 @@ class Worker {
   Fd socket_;
   const Clock& clock_;
   CpuClock cpu_;
+  const child::Tier tier_;
   Ids ids_;
   child::FrameReader reader_;
   child::FrameWriter writer_;
   std::optional<engine::Engine> engine_;
   Division division_;  // of the process's descriptors
-  std::unique_ptr<Ticker> ticker_;
+  std::unique_ptr<Ticker> ticker_;  // both from the first run on
   std::unique_ptr<BlockingThreads> blocking_;
   MemoryMeter memory_;  // outlives the runs
   std::unordered_map<uint64_t, std::shared_ptr<const engine::LinkedModule>> modules_;

@@ -1,14 +1,12 @@
 """The command line itself: help, versions, wrong words, completion, doctor."""
 
-import ctypes
 import errno
 import re
 import resource
-import struct
 import subprocess
 
 import pytest
-from conftest import SUBAKO, guest
+from conftest import SUBAKO, deny_calls, guest
 
 COMMANDS = ["check", "call", "tools", "pack", "doctor", "completion"]
 
@@ -106,7 +104,7 @@ def test_completion_knows_every_command_and_option(subako, shell):
 def test_doctor_says_what_this_machine_allows(subako):
     run = subako("doctor")
     assert run.status == 0, run
-    for word in ("kernel", "openat2", "namespaces", "seccomp", "cpu", "cache", "memory for guests"):
+    for word in ("kernel", "openat2", "sandbox", "seccomp", "cpu", "cache", "memory for guests"):
         assert word in run.stdout.lower(), f"{word}\n{run}"
 
 
@@ -157,20 +155,8 @@ def test_few_descriptors_are_told_in_a_sentence(start, files):
 
 
 def deny_openat2(error):
-    """What a container's seccomp profile that doesn't know openat2 does, for the process that calls this and its children."""
-    load_number, equals, give = 0x20, 0x15, 0x06  # of classic BPF: the system call's number lies at 0
-    openat2, fail, allow = 437, 0x00050000 | error, 0x7FFF0000
-    program = b"".join(
-        struct.pack("HBBI", *line)
-        for line in ((load_number, 0, 0, 0), (equals, 0, 1, openat2), (give, 0, 0, fail), (give, 0, 0, allow))
-    )
-    filter = ctypes.create_string_buffer(program, len(program))
-    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(filter))
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    no_new_privileges, seccomp, by_filter = 38, 22, 2
-    one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
-    if prctl(no_new_privileges, one, none, none, none) != 0 or prctl(seccomp, by_filter, header) != 0:
-        raise OSError(ctypes.get_errno(), "the filter can't be set")
+    """As a container's seccomp profile that doesn't know openat2."""
+    deny_calls(error, 437)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSYS, errno.EPERM])

@@ -331,6 +331,8 @@ def test_no_picture_no_file(say, tmp_path):
 
 def decoder_of(process):
     """A builder that has worked for a while, once the guest is done."""
+    if os.geteuid() != 0:
+        pytest.skip("which descriptors a child has is told to root alone: it keeps its memory from others")
     for pid in children_of_subako(process.pid):
         try:
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

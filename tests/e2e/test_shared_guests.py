@@ -137,7 +137,7 @@ def slow_checks(tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         package = SHARED / "static" / name if name in STATIC else assemble(name, folder / "package")
         (folder / "tmp").mkdir()
-        environment = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "SUBAKO_CACHE_DIR") if key in os.environ} | {
+        environment = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "SUBAKO_CACHE_DIR", "SUBAKO_SANDBOX") if key in os.environ} | {
             "TMPDIR": str(folder / "tmp")
         }
         return run_subako("check", "--json", package, env=environment, timeout=60)
@@ -147,8 +147,17 @@ def slow_checks(tmp_path_factory):
         return dict(zip(names, pool.map(one, names)))
 
 
+def copy_writable(source, folder, **others):
+    """Without the modes of where it lies, which may be for reading alone: not only root runs these."""
+    shutil.copytree(source, folder, copy_function=shutil.copyfile, **others)
+    for path in (folder, *folder.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)
+    return folder
+
+
 def assemble(mode, folder):
-    shutil.copytree(SHARED / "hostile-upload" / mode, folder)
+    copy_writable(SHARED / "hostile-upload" / mode, folder)
     shutil.copy(SHARED / "hostile-upload" / "module.wasm", folder / "module.wasm")
     return folder
 
@@ -162,7 +171,7 @@ def test_reasons_are_whole():
 def hostile(tmp_path_factory):
     """The package alone: the EXPECT.json that lies in its folder is no part of a bundle (B3)."""
     folder = tmp_path_factory.mktemp("hostile") / "package"
-    return shutil.copytree(SHARED / "hostile", folder, ignore=shutil.ignore_patterns("EXPECT.json"))
+    return copy_writable(SHARED / "hostile", folder, ignore=shutil.ignore_patterns("EXPECT.json"))
 
 
 @pytest.mark.parametrize("name", PACKAGES)

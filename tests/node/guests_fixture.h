@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "child/own_mounts.h"
+#include "child/sandbox.h"
 #include "core/asio.h"
 #include "core/node.h"
 #include "core/scratch.h"
@@ -70,6 +72,15 @@ inline std::set<std::string> worker_processes() {
   return pids;
 }
 
+// The best of this machine, or the one that SUBAKO_SANDBOX names.
+inline std::shared_ptr<child::Sandbox> find_sandbox(const std::string& folder) {
+  (void)child::take_own_mounts();  // there is no other thread yet
+  const char* named = std::getenv("SUBAKO_SANDBOX");
+  auto found = child::Sandbox::find(SUBAKO_CHILD, child::tier_named(named != nullptr ? named : ""), folder);
+  EXPECT_TRUE(found.has_value()) << found.error().message;
+  return found ? *std::move(found) : nullptr;
+}
+
 class Guests : public ::testing::Test {
  protected:
   void SetUp() override { start(1); }
@@ -81,6 +92,8 @@ class Guests : public ::testing::Test {
     scratch_ = std::make_unique<Scratch>(*std::move(scratch));
     options_.child_executable = SUBAKO_CHILD;
     options_.workers = workers;
+    options_.sandbox = find_sandbox(scratch_->path());
+    ASSERT_TRUE(options_.sandbox);
     node_ = std::make_unique<Node>(io_, *scratch_, options_);
     asio::co_spawn(io_, prepare(), kUnattended);
     run_until([&] { return package_.has_value(); }, 120s);
@@ -88,6 +101,10 @@ class Guests : public ::testing::Test {
     char folder[] = "/tmp/subako-many-XXXXXX";
     ASSERT_NE(mkdtemp(folder), nullptr);
     folder_ = folder;
+    const Fd opened(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    auto handed = options_.sandbox->hand_folder(opened.get(), child::Access::kWrite);
+    ASSERT_TRUE(handed.has_value()) << handed.error().message;
+    handed_ = *std::move(handed);
     trees_.volume = volume(1);
   }
   void TearDown() override {
@@ -121,7 +138,7 @@ class Guests : public ::testing::Test {
   // Each a session's; all lie in one folder, though.
   std::shared_ptr<SessionVolume> volume(uint64_t number) const {
     return std::make_shared<SessionVolume>(
-        number, SessionVolume::Folders{.tmp = Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC))},
+        number, SessionVolume::Folders{.tmp = Fd(fcntl(handed_.get(), F_DUPFD_CLOEXEC, 0))},
         SessionVolume::Holds::kNothing);
   }
 
@@ -157,6 +174,7 @@ class Guests : public ::testing::Test {
   asio::io_context io_;
   std::unique_ptr<Scratch> scratch_;
   NodeOptions options_;
+  Fd handed_;  // folder_, as workers get it
   std::unique_ptr<Node> node_;
   std::string guest_;
   std::optional<CheckedPackage> package_;
