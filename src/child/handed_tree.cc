@@ -81,6 +81,11 @@ Result<Fd> mount_of(int fd, uint64_t attributes, int user_namespace) {
     return std::unexpected(system_error("making a mount of its own of what a child is handed", errno));
   };
   Fd mount(open_tree(fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
+  if (!mount.valid() && errno == EINVAL) {  // who isn't root may not uncover what mounts hide
+    return fail(Code::kDenied,
+                "a folder can't be handed to a child process where something is mounted beneath it (a mount "
+                "of its own would uncover what that hides): name another");
+  }
   if (!mount.valid()) return failed();
   mount_attr attr{};
   attr.attr_set = attributes | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;

@@ -78,6 +78,7 @@ Result<void> Sandbox::try_namespaces(const std::string& executable, const std::s
   return try_cell(executable, cell_);
 }
 
+// What is only short for the moment (descriptors, processes) says nothing of a tier.
 Result<std::shared_ptr<Sandbox>> Sandbox::find(const std::string& executable, std::optional<Tier> wanted,
                                                const std::string& folder) {
   std::shared_ptr<Sandbox> sandbox(new Sandbox);
@@ -88,6 +89,7 @@ Result<std::shared_ptr<Sandbox>> Sandbox::find(const std::string& executable, st
   if (wanted != Tier::kLandlock) {
     const auto tried = sandbox->try_namespaces(executable, folder);
     if (tried) return sandbox;
+    if (tried.error().code == Code::kUnavailable) return std::unexpected(tried.error());
     sandbox->cell_ = {};
     sandbox->maps_.reset();
     sandbox->lacks_ = {"namespaces: " + tried.error().message};
@@ -101,6 +103,7 @@ Result<std::shared_ptr<Sandbox>> Sandbox::find(const std::string& executable, st
       sandbox->cell_ = cell;
       return sandbox;
     }
+    if (tried.error().code == Code::kUnavailable) return std::unexpected(tried.error());
     sandbox->lacks_.push_back("Landlock: " + tried.error().message);
   }
   return std::unexpected(no_sandbox(wanted, sandbox->lacks_));

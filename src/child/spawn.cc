@@ -112,6 +112,7 @@ bool lay_out_descriptors(int socket) {
 [[noreturn]] void become_child(Plan plan) {
   // The report pipe may sit on 0 to 3 where the parent was started without standard streams.
   const int report = fcntl(plan.report, F_DUPFD_CLOEXEC, kAboveStandard);
+  if (report < 0 && errno == EINVAL) errno = EMFILE;  // the limit lies below these numbers
   if (report < 0) give_up(plan.report, "keeping the report pipe");
   const int socket = fcntl(plan.socket, F_DUPFD_CLOEXEC, kAboveStandard);
   if (socket < 0) give_up(report, "keeping the socket");

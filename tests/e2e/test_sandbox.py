@@ -50,7 +50,7 @@ def test_pack_has_it_too(subako, tmp_path):
 
 
 def test_doctor_tells_the_tier_and_what_it_lacks(subako):
-    best = tier_of(subako("doctor", "--json").stdout)
+    best = tier_of(subako("doctor", "--json", "--sandbox", "auto").stdout)
     assert best["found"].split(",")[0] in ("namespaces", "landlock"), best
     second = tier_of(subako("doctor", "--json", "--sandbox", "landlock").stdout)
     assert second["found"] == "landlock" and second["state"] == "warn", second

@@ -161,6 +161,9 @@ TEST(ShutIn, ends_are_told_as_ever) {
     for (const auto& [how, sentence] : {std::pair{"abort", "was killed by signal 6 (Aborted)"},
                                         {"fault", "was killed by signal 11 (Segmentation fault)"},
                                         {"spin", "passed its limit of CPU time"}}) {
+#ifdef __SANITIZE_ADDRESS__
+      if (std::string_view(how) == "fault") continue;  // a sanitizer makes an exit of it
+#endif
       child::SpawnOptions options;
       options.executable = ESCAPE_CHILD;
       options.arguments = {how};
