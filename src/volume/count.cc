@@ -30,7 +30,7 @@ std::unexpected<Error> cannot_read() {
 // A directory that is being read, while it is among the last few.
 struct Reading {
   Fd fd;
-  std::array<char, 16 * 1024> buffer;
+  alignas(dirent64) std::array<char, 16 * 1024> buffer;
   size_t at = 0;
   size_t end = 0;
 };
