@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "base/machine_memory.h"
+#include "child/own_mounts.h"
+#include "child/sandbox.h"
 #include "core/asio.h"
 #include "core/node.h"
 #include "core/scratch.h"
@@ -124,12 +126,15 @@ struct Watch final : core::CallWatch {
 
 class Soak {
  public:
-  Soak(core::asio::io_context& io, core::Node& node, core::Scratch& scratch, std::vector<Kind> kinds)
+  Soak(core::asio::io_context& io, core::Node& node, core::Scratch& scratch, child::Sandbox& sandbox, std::vector<Kind> kinds)
       : io_(io), node_(node), kinds_(std::move(kinds)) {
     for (uint64_t i = 0; i < kSessions; ++i) {
       folders_.push_back(must(scratch.make_folder("volume")));
       trees_.emplace_back();
-      trees_.back().tmp = Fd(fcntl(folders_.back().fd(), F_DUPFD_CLOEXEC, 0));
+      core::SessionVolume::Folders folders;
+      folders.tmp = must(sandbox.hand_folder(folders_.back().fd(), child::Access::kWrite));
+      trees_.back().volume =
+          std::make_shared<core::SessionVolume>(i + 1, std::move(folders), core::SessionVolume::Holds::kNothing);
     }
     for (const Kind& kind : kinds_) shares_.push_back(kind.share);
   }
@@ -255,12 +260,14 @@ int main(int argc, char** argv) {
     std::fputs("usage: node_soak CHILD GUESTS CALLS [SHARED_GUESTS]\n", stderr);
     return 3;
   }
+  (void)child::take_own_mounts();
   core::asio::io_context io(1);
   core::Scratch scratch = must(core::Scratch::create(core::Scratch::default_parent()));
   core::NodeOptions options;
   options.child_executable = argv[1];
   options.workers = kWorkers;
+  options.sandbox = must(child::Sandbox::find(argv[1], std::nullopt, scratch.path()));
   core::Node node(io, scratch, options);
-  Soak soak(io, node, scratch, kinds(argv[2], argc > 4 ? argv[4] : ""));
+  Soak soak(io, node, scratch, *options.sandbox, kinds(argv[2], argc > 4 ? argv[4] : ""));
   return soak.run(std::strtoull(argv[3], nullptr, 10));
 }

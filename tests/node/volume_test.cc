@@ -25,7 +25,7 @@ class VolumeGuests : public Guests {
     std::ofstream(folder_ + "/outside/file") << "untouched";
   }
   void open_volume(SessionVolume::Holds holds) {
-    auto folders = SessionVolume::open(Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), true, folder_);
+    auto folders = SessionVolume::open(Fd(open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), true, folder_, options_.sandbox.get());
     ASSERT_TRUE(folders) << folders.error().message;
     trees_.volume = std::make_shared<SessionVolume>(++number_, *std::move(folders), holds);
   }
@@ -115,7 +115,7 @@ TEST_F(VolumeGuests, a_long_call_tells_how_full_the_volume_is_while_it_goes_on) 
 }
 
 TEST_F(VolumeGuests, the_ledger_equals_a_recount_whatever_eight_guests_do_and_whenever_their_worker_dies) {  // spec: F5
-  const int rounds = static_cast<int>(200 / slowdown());
+  const int rounds = static_cast<int>(222 / slowdown());  // in nine of ten the worker is killed
   std::mt19937 random(20261201);
   int killed = 0;
   int counted = 0;
@@ -130,9 +130,10 @@ TEST_F(VolumeGuests, the_ledger_equals_a_recount_whatever_eight_guests_do_and_wh
     run_until([] { return false; }, std::chrono::milliseconds(random() % 40));
     const bool kills = round % 10 != 9;
     if (kills) {
+      // From the second death on the guests have a worker of their own, and another is there for others.
       const std::set<std::string> workers = worker_processes();
-      ASSERT_EQ(workers.size(), 1U);
-      ASSERT_EQ(kill(std::stoi(*workers.begin()), SIGKILL), 0);
+      ASSERT_FALSE(workers.empty());
+      for (const std::string& worker : workers) ASSERT_EQ(kill(std::stoi(worker), SIGKILL), 0);
       ++killed;
     }
     for (const auto& held : calls_) held->cancel();
