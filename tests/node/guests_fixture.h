@@ -53,6 +53,7 @@ struct Held final : CallWatch {
   uint64_t missed = 0;  // of gaps in it
   std::string last;     // of what was heard
   std::optional<CallRecord> record;
+  Trees own;  // where its session is its own
   std::chrono::steady_clock::time_point ended;
 };
 
@@ -105,7 +106,6 @@ class Guests : public ::testing::Test {
     auto handed = options_.sandbox->hand_folder(opened.get(), child::Access::kWrite);
     ASSERT_TRUE(handed.has_value()) << handed.error().message;
     handed_ = *std::move(handed);
-    trees_.volume = volume(1);
   }
   void TearDown() override {
     node_.reset();
@@ -142,11 +142,13 @@ class Guests : public ::testing::Test {
         SessionVolume::Holds::kNothing);
   }
 
+  // Without `trees` it is of a session of its own.
   Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}",
              const Trees* trees = nullptr) {
     calls_.push_back(std::make_unique<Held>());
     Held& held = *calls_.back();
-    asio::co_spawn(io_, one_call(held, tool, timeout, arguments, trees != nullptr ? trees : &trees_), kUnattended);
+    if (trees == nullptr) held.own.volume = volume(kOwnSessions + next_session_++);
+    asio::co_spawn(io_, one_call(held, tool, timeout, arguments, trees != nullptr ? trees : &held.own), kUnattended);
     return held;
   }
   asio::awaitable<void> one_call(Held& held, std::string tool, std::chrono::milliseconds timeout, std::string arguments,
@@ -179,7 +181,8 @@ class Guests : public ::testing::Test {
   std::string guest_;
   std::optional<CheckedPackage> package_;
   std::string folder_;
-  Trees trees_;
+  static constexpr uint64_t kOwnSessions = 1000;
+  uint64_t next_session_ = 0;
   std::vector<std::unique_ptr<Held>> calls_;
 };
 

@@ -29,6 +29,9 @@ class VolumeGuests : public Guests {
     ASSERT_TRUE(folders) << folders.error().message;
     trees_.volume = std::make_shared<SessionVolume>(++number_, *std::move(folders), holds);
   }
+  Held& call(const std::string& tool, std::chrono::milliseconds timeout = 60s, const std::string& arguments = "{}") {
+    return Guests::call(tool, timeout, arguments, &trees_);
+  }
   volume::Counts recount() const {
     const std::array trees{trees_.volume->tmp().get(), trees_.volume->data().get()};
     const auto counts = volume::count_trees(trees, [] { return false; });
@@ -52,6 +55,7 @@ class VolumeGuests : public Guests {
     EXPECT_EQ(trees_.volume->counts(), recount());
   }
 
+  Trees trees_;
   Held* last_ = nullptr;
   uint64_t number_ = 0;
 };
