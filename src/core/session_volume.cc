@@ -65,6 +65,13 @@ std::shared_ptr<WorkerLink> SessionVolume::holder() const {
   return worker != nullptr && !worker->dead() ? worker : nullptr;
 }
 
-void SessionVolume::give_to(const std::shared_ptr<WorkerLink>& worker) { holder_ = worker; }
+void SessionVolume::give_to(const std::shared_ptr<WorkerLink>& worker) {
+  if (holder() != worker) leaving_ = 0;
+  holder_ = worker;
+}
+
+void SessionVolume::let_go() {
+  if (leaving_ == 0) holder_.reset();
+}
 
 }  // namespace subako::core

@@ -49,6 +49,11 @@ class SessionVolume {
   void counted(volume::Counts counts);
   // By its worker: hostile, so nothing beyond what there can be is believed.
   void told(volume::Counts counts);
+  // A run of it has ended and may still change it for a moment; or does so no longer.
+  void leaves() { ++leaving_; }
+  void left() { leaving_ -= leaving_ > 0 ? 1 : 0; }
+  // Its worker, which has no run of it, is ended as nobody needs it: what it said last holds, unless a run was still leaving.
+  void let_go();
   // The worker that has its ledger; null where none has, or that has died.
   [[nodiscard]] std::shared_ptr<WorkerLink> holder() const;
   [[nodiscard]] std::shared_ptr<WorkerLink> last_holder() const { return holder_ ? holder_->lock() : nullptr; }
@@ -59,6 +64,7 @@ class SessionVolume {
   uint64_t number_;
   Folders folders_;
   std::optional<volume::Counts> counts_;
+  uint32_t leaving_ = 0;
   std::optional<std::weak_ptr<WorkerLink>> holder_;
 };
 

@@ -71,6 +71,14 @@ Task<void> WorkerLink::gone() {
   while (!gone_ && now() < deadline) co_await changed_.wait_until(deadline);
 }
 
+void WorkerLink::retire() {
+  for (const auto& [number, weak] : volumes_) {
+    const auto volume = weak.lock();
+    if (volume && volume->holder().get() == this) volume->let_go();
+  }
+  end("the worker process was not needed any more", true);
+}
+
 void WorkerLink::end(std::string reason, bool by_us) {
   if (dead()) return;
   death_ = std::move(reason);
@@ -349,13 +357,19 @@ std::optional<std::string> WorkerLink::take_stderr(const child::Stderr& message)
 std::optional<std::string> WorkerLink::take_counts(const child::VolumeCounted& message) {
   const auto found = volumes_.find(message.volume());
   const auto volume = found != volumes_.end() ? found->second.lock() : nullptr;
-  if (volume) volume->told({.bytes = message.counts().bytes(), .entries = message.counts().entries()});
+  if (!volume) return std::nullopt;
+  volume->told({.bytes = message.counts().bytes(), .entries = message.counts().entries()});
+  if (message.left()) volume->left();
   return std::nullopt;
 }
 
 std::optional<std::string> WorkerLink::take_ended(child::Ended ended) {
   const auto found = runs_.find(ended.run());
   if (found == runs_.end()) return "ended a run that there isn't";
+  if (ended.leaves() && found->second->volume) {
+    const auto held = volumes_.find(*found->second->volume);
+    if (const auto volume = held != volumes_.end() ? held->second.lock() : nullptr) volume->leaves();
+  }
   found->second->ended = std::move(ended);
   found->second->changed.notify();
   runs_.erase(found);

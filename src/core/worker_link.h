@@ -86,7 +86,7 @@ class WorkerLink : public std::enable_shared_from_this<WorkerLink> {
   // Kills the worker; what still runs ends with `reason`.
   void die(std::string reason) { end(std::move(reason), false); }
   // The same, where nobody needs it any more.
-  void retire() { end("the worker process was not needed any more", true); }
+  void retire();
 
   // Of one that is dead: waits until its process has ended, which may still change files; not for ever, as one that stands in the kernel may
   // take long.

@@ -31,4 +31,16 @@ std::optional<child::VolumeCounted> HeldVolumes::news_of(uint64_t volume, Nanose
   return message;
 }
 
+child::VolumeCounted HeldVolumes::left(uint64_t volume, Nanoseconds now) {
+  child::VolumeCounted message;
+  if (auto news = news_of(volume, now, true)) {
+    message = *std::move(news);
+  } else if (const auto found = volumes_.find(volume); found != volumes_.end()) {
+    *message.mutable_counts() = to_wire(found->second.told);
+  }
+  message.set_volume(volume);
+  message.set_left(true);
+  return message;
+}
+
 }  // namespace subako::worker

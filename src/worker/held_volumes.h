@@ -22,6 +22,8 @@ class HeldVolumes {
   // What to tell core, where it has changed since it was told; unless it must be `at_once`, not more often than every
   // limits::kVolumeTold.
   [[nodiscard]] std::optional<child::VolumeCounted> news_of(uint64_t volume, Nanoseconds now, bool at_once);
+  // To be told whether it has changed or not; it may be here no longer.
+  [[nodiscard]] child::VolumeCounted left(uint64_t volume, Nanoseconds now);
 
  private:
   struct Held {

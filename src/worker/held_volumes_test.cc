@@ -52,6 +52,9 @@ TEST(HeldVolumes, what_has_changed_is_told_at_the_end_and_now_and_then) {  // sp
   ledger->made();
   EXPECT_TRUE(volumes.news_of(1, 1'000'000'000 + 2 * kSoon + 1, false));
   EXPECT_FALSE(volumes.news_of(2, 0, true)) << "it isn't here";
+  const auto left = volumes.left(1, 0);
+  EXPECT_TRUE(left.left());
+  EXPECT_EQ(left.counts().entries(), 3U) << "told again";
 }
 
 }  // namespace

@@ -224,7 +224,11 @@ void Worker::cancel(uint64_t id) {
 void Worker::wake_done() {
   for (const uint64_t id : blocking_->take_done()) {
     if (const auto left = leaving_.find(id); left != leaving_.end() && left->second->leave()) {
-      tell_volume(*left->second, true);
+      if (left->second->volume()) {
+        child::FromWorker message;
+        *message.mutable_volume_counted() = volumes_.left(*left->second->volume(), clock_.monotonic());
+        send(message);
+      }
       leaving_.erase(left);
     }
     if (const auto run = runs_.find(id); run != runs_.end()) wake(*run->second);
@@ -281,13 +285,15 @@ void Worker::give_turn(Run& run) {
 // tells it from there.
 void Worker::finish(Run& run) {
   send_log(run);
+  const bool left = run.leave();
   tell_volume(run, true);
   child::FromWorker message;
   *message.mutable_ended() = run.take_ended();
+  message.mutable_ended()->set_leaves(!left && run.volume());
   send(message);
   const uint64_t id = run.id();
   due_.erase({run.due(), id});
-  if (!run.leave()) leaving_.emplace(id, std::move(runs_.at(id)));
+  if (!left) leaving_.emplace(id, std::move(runs_.at(id)));
   runs_.erase(id);
   ++counts_.ended;
   start_postponed();
