@@ -62,7 +62,9 @@ bool may_make_mounts() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   Sets sets{};
   if (syscall(SYS_capget, &header, sets.data()) != 0) return false;
-  return (sets[0].effective & (1U << CAP_SYS_ADMIN)) != 0;
+  if ((sets[0].effective & (1U << CAP_SYS_ADMIN)) == 0) return false;
+  // The right is worth nothing where the mounts are another user namespace's.
+  return Fd(open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)).valid();
 }
 
 Result<void> take_own_mounts() {

@@ -60,7 +60,8 @@ Error no_sandbox(std::optional<Tier> wanted, const std::vector<std::string>& lac
 
 }  // namespace
 
-Result<void> Sandbox::try_namespaces(const std::string& executable, const std::string& folder) {
+// All but what only a child can try.
+Result<void> Sandbox::prepare_namespaces(const std::string& folder) {
   if (!may_make_mounts()) return fail(Code::kUnsupported, "user namespaces are not allowed here");
   const Fd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened.valid()) return std::unexpected(system_error("opening " + folder, errno));
@@ -75,7 +76,7 @@ Result<void> Sandbox::try_namespaces(const std::string& executable, const std::s
   }
   TRY(const Fd mount, mount_of_folder(opened.get(), Access::kRead, maps_ ? &*maps_ : nullptr));
   cell_.tier = Tier::kNamespaces;
-  return try_cell(executable, cell_);
+  return {};
 }
 
 // What is only short for the moment (descriptors, processes) says nothing of a tier.
@@ -87,7 +88,8 @@ Result<std::shared_ptr<Sandbox>> Sandbox::find(const std::string& executable, st
     return sandbox;
   }
   if (wanted != Tier::kLandlock) {
-    const auto tried = sandbox->try_namespaces(executable, folder);
+    auto tried = sandbox->prepare_namespaces(folder);
+    if (tried) tried = try_cell(executable, sandbox->cell_);
     if (tried) return sandbox;
     if (tried.error().code == Code::kUnavailable) return std::unexpected(tried.error());
     sandbox->cell_ = {};
@@ -107,6 +109,16 @@ Result<std::shared_ptr<Sandbox>> Sandbox::find(const std::string& executable, st
     sandbox->lacks_.push_back("Landlock: " + tried.error().message);
   }
   return std::unexpected(no_sandbox(wanted, sandbox->lacks_));
+}
+
+Result<std::shared_ptr<Sandbox>> Sandbox::expect(const std::string& executable, std::optional<Tier> wanted,
+                                                 const std::string& folder) {
+  if (wanted.value_or(Tier::kNamespaces) == Tier::kNamespaces) {
+    std::shared_ptr<Sandbox> sandbox(new Sandbox);
+    sandbox->tried_ = false;
+    if (sandbox->prepare_namespaces(folder)) return sandbox;
+  }
+  return find(executable, wanted, folder);
 }
 
 Result<Fd> Sandbox::hand_folder(int folder, Access access, int owned_like) {

@@ -200,6 +200,7 @@ std::string exit_sentence(const ExitStatus& status) {
     return "was killed by signal " + std::to_string(status.signal) + " (" + strsignal(status.signal) + ")";
   }
   if (status.code == kExitOutOfMemory) return "ran out of memory";
+  if (status.code == kExitNotShutIn) return "could not shut itself in (subako doctor tells why)";
   return "exited with status " + std::to_string(status.code);
 }
 

@@ -29,6 +29,8 @@ namespace subako::child {
 // What a child exits with when it knows that it ran out of memory (limits::kBuilderMemoryBytes), to be told
 // from a crash.
 inline constexpr int kExitOutOfMemory = 77;
+// And where it could not shut itself in (child/enter_sandbox.h), and so has done nothing.
+inline constexpr int kExitNotShutIn = 78;
 // With this and the signal's number where a signal that it sends itself can't end it: the first process of a namespace.
 inline constexpr int kExitBySignal = 128;
 

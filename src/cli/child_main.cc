@@ -57,12 +57,12 @@ subako::Result<void> shut_in(subako::child::Role role, const subako::child::Cell
 int run_builder(const subako::child::Cell& cell) {
   take_few_threads();
   std::set_new_handler(out_of_memory);
-  if (auto shut = shut_in(subako::child::Role::kBuilder, cell); !shut) return ended(shut, "builder");
+  if (!shut_in(subako::child::Role::kBuilder, cell)) return subako::child::kExitNotShutIn;
   return ended(subako::builder::serve_one_job(subako::Fd(kCoreSocket), cell.tier), "builder");
 }
 
 int run_worker(const subako::child::Cell& cell) {
-  if (auto shut = shut_in(subako::child::Role::kWorker, cell); !shut) return ended(shut, "worker");
+  if (!shut_in(subako::child::Role::kWorker, cell)) return subako::child::kExitNotShutIn;
   // Without openat2 nothing keeps a guest's paths inside its trees (spec: F2).
   if (auto probed = subako::volume::probe_openat2(); !probed) return ended(probed, "worker");
   const subako::SystemClock clock;

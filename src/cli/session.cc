@@ -1,11 +1,13 @@
 #include "cli/session.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -51,6 +53,12 @@ bool can_write(int fd) {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
 }
 
+Result<Fd> copy_of(const Fd& file) {
+  Fd copy(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.valid()) return std::unexpected(system_error("handing the bundle over", errno));
+  return copy;
+}
+
 bool failed_by_us(const core::CallRecord& record) {
   const auto* crash = std::get_if<protocol::Crash>(&record.outcome);
   return crash != nullptr && crash->cause == protocol::Cause::kHost;
@@ -58,17 +66,18 @@ bool failed_by_us(const core::CallRecord& record) {
 
 class LiveSession final : public Session {
  public:
-  LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal)
+  LiveSession(core::Scratch scratch, core::NodeOptions options, const Terminal& terminal, SandboxOption sandbox)
       : terminal_(terminal),
         scratch_(std::move(scratch)),
-        sandbox_(options.sandbox),
+        options_(std::move(options)),
+        sandbox_(std::move(sandbox)),
         signals_(std::in_place, io_, SIGINT, SIGTERM, SIGHUP),
-        node_(std::in_place, io_, scratch_, std::move(options)) {
+        node_(std::in_place, io_, scratch_, options_) {
     wait_for_signal();
   }
 
   core::Scratch& scratch() override { return scratch_; }
-  child::Sandbox& sandbox() override { return *sandbox_; }
+  child::Sandbox& sandbox() override { return *options_.sandbox; }
 
   Result<core::Node::BuildResult> build(core::BundleSource source, Progress& progress) override {
     const auto show = [&progress](core::BuildPhase phase) {
@@ -81,12 +90,19 @@ class LiveSession final : public Session {
           return progress.show("compiling");
       }
     };
-    return wait(node_->build(std::move(source), show), nullptr, progress);
+    return in_a_sandbox([&]() -> Result<core::Node::BuildResult> {
+      TRY(Fd file, copy_of(source.file));
+      return wait(node_->build({std::move(file), source.directory}, show), nullptr, progress);
+    });
   }
 
   Result<core::Node::PackResult> pack(core::BundleSource source, Fd out) override {
     Progress none(false);
-    return wait(node_->pack(std::move(source), std::move(out)), nullptr, none);
+    return in_a_sandbox([&]() -> Result<core::Node::PackResult> {
+      TRY(Fd file, copy_of(source.file));
+      TRY(Fd to, copy_of(out));
+      return wait(node_->pack({std::move(file), source.directory}, std::move(to)), nullptr, none);
+    });
   }
 
   Result<core::UploadCheck> upload_check(core::BuiltPackagePtr package, Progress& progress) override {
@@ -177,6 +193,19 @@ class LiveSession final : public Session {
     return *std::move(out);
   }
 
+  // Of a command's first child: where it couldn't shut itself in as was expected, it has done nothing, and what there is instead is
+  // found by trying.
+  template <class Ask>
+  auto in_a_sandbox(Ask ask) -> decltype(ask()) {
+    auto result = ask();
+    if (result || options_.sandbox->tried() || result.error().code == Code::kCancelled) return result;
+    TRY(auto found, find_sandbox(sandbox_, options_.child_executable, scratch_.path()));
+    if (found->cell().tier == options_.sandbox->cell().tier) return result;  // it was something else
+    options_.sandbox = std::move(found);
+    node_.emplace(io_, scratch_, options_);
+    return ask();
+  }
+
   // Its handler points into the frame of wait(): it must never run.
   void abandon() {
     node_.reset();
@@ -185,7 +214,8 @@ class LiveSession final : public Session {
 
   Terminal terminal_;
   core::Scratch scratch_;  // outlives the frames that io_ holds
-  std::shared_ptr<child::Sandbox> sandbox_;
+  core::NodeOptions options_;
+  SandboxOption sandbox_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);  // run_one() waits
   std::optional<asio::signal_set> signals_;  // until the first
@@ -212,10 +242,10 @@ Result<std::unique_ptr<Session>> Session::open(const Terminal& terminal, Cache c
   TRY(options.child_executable, core::find_child_executable());
   options.guests_per_worker = 1;
   TRY(core::Scratch scratch, core::Scratch::create(core::Scratch::default_parent()));
-  TRY(options.sandbox, find_sandbox(sandbox, options.child_executable, scratch.path()));
+  TRY(options.sandbox, expect_sandbox(sandbox, options.child_executable, scratch.path()));
   if (cache == Cache::kUsed) options.cache = open_cache();
   try {
-    return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal);
+    return std::make_unique<LiveSession>(std::move(scratch), std::move(options), terminal, sandbox);
   } catch (const boost::system::system_error& error) {
     // The loop's own descriptors; Asio has no other way to tell.
     return fail(Code::kUnavailable, "starting: " + error.code().message() + "; is the limit of open files (ulimit -n) very low?");

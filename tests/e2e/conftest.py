@@ -195,12 +195,12 @@ def environment(scratch):
     return keep | {"TMPDIR": str(scratch)}
 
 
-def run_subako(*arguments, input=b"", timeout=60, env=None, cwd=None):
+def run_subako(*arguments, input=b"", timeout=60, env=None, cwd=None, wrapper=()):
     if isinstance(input, str):
         input = input.encode()
     began = time.monotonic()
     process = subprocess.Popen(
-        [str(SUBAKO), *map(str, arguments)],
+        [*wrapper, str(SUBAKO), *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import subprocess
 
 import pytest
 from conftest import deny_calls, guest
@@ -35,6 +36,20 @@ def test_a_skill_and_assets_are_read_in_each_tier(subako, skill):
             "call", guest("files"), "read", '{"path":"/skills/pdf/SKILL.md"}', "--skill", f"pdf={skill}", "--sandbox", how
         )
         assert run.status == 0 and "Reads PDFs" in run.stdout, run
+
+
+def test_the_second_tier_is_taken_where_only_a_child_finds_that_the_first_does_not_work(subako):
+    # Namespaces are there but for one, which children alone make.
+    script = 'echo 0 > /proc/sys/user/max_net_namespaces && exec "$0" "$@"'
+    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
+    if subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this user can make no user namespace")
+    run = subako(*CALL, wrapper=inside)
+    assert run.status == 0 and "Ada" in run.stdout and run.stderr == "", run
+    run = subako(*CALL, "--sandbox", "namespaces", wrapper=inside)
+    assert run.status == 4 and "making namespaces" in run.stderr, run
+    doctor = tier_of(subako("doctor", "--json", wrapper=inside).stdout)
+    assert doctor["found"] == "landlock" and "making namespaces" in doctor["meaning"], doctor
 
 
 def test_a_wrong_name_is_told(subako):
