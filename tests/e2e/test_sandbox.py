@@ -44,11 +44,11 @@ def test_the_second_tier_is_taken_where_only_a_child_finds_that_the_first_does_n
     inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
     if subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
         pytest.skip("this user can make no user namespace")
-    run = subako(*CALL, wrapper=inside)
+    run = subako(*CALL, "--sandbox", "auto", wrapper=inside)
     assert run.status == 0 and "Ada" in run.stdout and run.stderr == "", run
     run = subako(*CALL, "--sandbox", "namespaces", wrapper=inside)
     assert run.status == 4 and "making namespaces" in run.stderr, run
-    doctor = tier_of(subako("doctor", "--json", wrapper=inside).stdout)
+    doctor = tier_of(subako("doctor", "--json", "--sandbox", "auto", wrapper=inside).stdout)
     assert doctor["found"] == "landlock" and "making namespaces" in doctor["meaning"], doctor
 
 
