@@ -29,14 +29,14 @@ run: setup build       ## set up, build, then check and call a sample package
 	build/bin/subako call $(SAMPLE) greet '{"name":"Ada"}'
 
 test: setup build       ## set up, build, then all unit and end-to-end tests
-	@$(PART) "unit tests" 5m ctest --test-dir build -L unit --output-on-failure --no-tests=error -j2
-	@$(PART) "end-to-end tests" 8m env SUBAKO=$(CURDIR)/build/bin/subako $(PYTEST) tests/e2e
+	@$(PART) "unit tests" 10m ctest --test-dir build -L unit --output-on-failure --no-tests=error -j2
+	@$(PART) "end-to-end tests" 10m env SUBAKO=$(CURDIR)/build/bin/subako $(PYTEST) tests/e2e
 
 test-deep: setup       ## the unit tests and the hostile guests under ASan and UBSan, and each fuzzer for 30 s
 	@$(PART) "engine library" 10m env $(RUST) engine/build.sh >/dev/null
 	@$(RUST) $(CCACHE) cmake --preset asan --log-level=WARNING >/dev/null
 	@$(PART) "build with ASan and UBSan" 20m env $(RUST) cmake --build --preset asan
-	@$(PART) "unit tests, ASan and UBSan" 6m env SUBAKO_SLOWDOWN=4 ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
+	@$(PART) "unit tests, ASan and UBSan" 15m env SUBAKO_SLOWDOWN=4 ctest --test-dir build/asan -L unit --output-on-failure --no-tests=error -j2
 	@$(PART) "fuzzers" 20m env $(CCACHE) fuzz/fuzz.sh all 30
 	@$(PART) "hostile guests, ASan and UBSan" 6m env SUBAKO=$(CURDIR)/build/asan/bin/subako SUBAKO_SLOWDOWN=4 \
 	  SUBAKO_GUESTS=$(CURDIR)/build/asan/guests $(PYTEST) tests/e2e/test_hostile.py tests/e2e/test_cancel.py
