@@ -135,7 +135,7 @@ void to_worker(std::string_view body) {
   const fuzz::HeldClock clock;
   fuzz::Streams streams;
   fuzz::Tasks tasks;
-  wasi::Host host(worker::world_of(start, 1, limits::kDescriptors), clock, streams, tasks);
+  wasi::Host host(worker::world_of(start, 1, limits::kDescriptors, nullptr), clock, streams, tasks);
   std::vector<Fd> trees;
   trees.emplace_back();
   worker::bind_trees(start, std::move(trees), host);
