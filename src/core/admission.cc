@@ -1,5 +1,7 @@
 #include "core/admission.h"
 
+#include <utility>
+
 #include <algorithm>
 #include <cmath>
 
@@ -206,7 +208,10 @@ std::optional<Admission::Worker> Admission::end(const Call& call, Time now) {
   last_end_ = now;
   const auto worker = workers_.find(call.worker);
   if (worker == workers_.end()) return std::nullopt;
-  if (--worker->second.running > 0 || worker->second.version == 0) return std::nullopt;
+  if (--worker->second.running > 0) return std::nullopt;
+  committed_ -= worker->second.widened;
+  worker->second.forgiven += std::exchange(worker->second.widened, 0);
+  if (worker->second.version == 0) return std::nullopt;
   worker_gone(call.worker);
   return call.worker;
 }
@@ -245,6 +250,10 @@ uint64_t Admission::widen(Worker worker, uint64_t least, uint64_t bytes) {
 bool Admission::give_back(Worker worker, uint64_t bytes) {
   const auto found = workers_.find(worker);
   if (found == workers_.end()) return true;
+  // What is told after the end that it belongs to.
+  const uint64_t forgiven = std::min(bytes, found->second.forgiven);
+  found->second.forgiven -= forgiven;
+  bytes -= forgiven;
   if (bytes > found->second.widened) return false;
   found->second.widened -= bytes;
   committed_ -= bytes;

@@ -102,7 +102,8 @@ class Admission {
   struct WorkerState {
     uint32_t guests = 0;
     uint32_t running = 0;
-    uint64_t widened = 0;  // bytes
+    uint64_t widened = 0;   // bytes
+    uint64_t forgiven = 0;  // of what it was granted for runs that have all ended: it is free, given back or not
     uint64_t version = 0;  // that it is kept for; 0: for all
     uint64_t trees = 0;    // that it can open; 0: all, so far
   };

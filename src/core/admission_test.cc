@@ -238,6 +238,23 @@ TEST_F(AdmissionTest, a_worker_gets_no_more_than_its_guests_can_have) {
   EXPECT_EQ(admission_->widen(where_[one], 1, limits::kGiB), 0U);
 }
 
+TEST_F(AdmissionTest, what_a_worker_does_not_give_back_is_free_when_its_runs_have_ended) {  // spec: L2
+  make(1, 4, 100 * kMiB);
+  const Ticket one = join(1);
+  EXPECT_EQ(start(), Tickets{one});
+  EXPECT_EQ(admission_->widen(where_[one], kMiB, 50 * kMiB), 50 * kMiB);
+  leave(one);
+  EXPECT_EQ(admission_->committed(), 0U);
+  const Ticket other = join(2);
+  EXPECT_EQ(start(), Tickets{other});
+  EXPECT_EQ(admission_->widen(where_[other], kMiB, 10 * kMiB), 10 * kMiB);
+  EXPECT_TRUE(admission_->give_back(where_[other], 50 * kMiB)) << "of the first, which is late";
+  EXPECT_EQ(admission_->committed(), 11 * kMiB);
+  EXPECT_FALSE(admission_->give_back(where_[other], 11 * kMiB));
+  EXPECT_TRUE(admission_->give_back(where_[other], 10 * kMiB));
+  EXPECT_EQ(admission_->committed(), kMiB);
+}
+
 TEST_F(AdmissionTest, a_version_apart_runs_with_nobody_else) {
   make(1, 10);
   admission_->set_apart(7, true);

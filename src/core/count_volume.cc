@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <span>
 
 #include "core/worker_link.h"
@@ -10,6 +11,8 @@
 namespace subako::core {
 
 namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{5};
 
 // Who counts; when it is done, however it is, the others look again.
 class Counting {
@@ -34,16 +37,21 @@ Result<volume::Counts> count(const SessionVolume& volume, const std::function<bo
 
 }  // namespace
 
-Task<Result<bool>> count_volume(OffLoop& off_loop, Signal& counted, std::shared_ptr<SessionVolume> volume, CallWatch* watch) {
+Task<Result<bool>> count_volume(OffLoop& off_loop, Signal& counted, std::shared_ptr<SessionVolume> volume,
+                                std::shared_ptr<WorkerLink> worker, CallWatch* watch) {
   const auto stop = std::make_shared<std::atomic<bool>>(false);
   const CallWatchBinding binding(watch, [stop, &counted] {
     *stop = true;
     counted.notify();
   });
   bool told = watch == nullptr;
-  while (!volume->counts()) {
+  while (!volume->counts() || volume->stays_elsewhere(*worker)) {
     if (watch != nullptr && watch->cancelled()) co_return false;
     if (off_loop.stopped()) co_return fail(Code::kUnavailable, "subako is shutting down");
+    if (volume->counts()) {  // a cancelled run's last step in the kernel; seldom, and mostly a few ms
+      co_await counted.wait_until(now() + kLookAgain);
+      continue;
+    }
     if (!told) {
       told = true;
       watch->counting_volume();

@@ -8,12 +8,13 @@
 #include "core/off_loop.h"
 #include "core/session_volume.h"
 #include "core/signal.h"
+#include "core/worker_link.h"
 
 namespace subako::core {
 
-// True: its counts are there. False: cancelled. Of several calls that wait for the same Volume one counts; `counted`, which is the Node's,
+// True: its counts are there, and `worker` can have it. False: cancelled. Of several calls that wait for the same Volume one counts; `counted`, which is the Node's,
 // wakes the others. An Error is the machine's, or the Node's end.
 [[nodiscard]] Task<Result<bool>> count_volume(OffLoop& off_loop, Signal& counted, std::shared_ptr<SessionVolume> volume,
-                                              CallWatch* watch);
+                                              std::shared_ptr<WorkerLink> worker, CallWatch* watch);
 
 }  // namespace subako::core

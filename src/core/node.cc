@@ -176,7 +176,7 @@ Task<Result<void>> Node::Impl::run_in_slot(Ran& ran, const Asked& asked, CallWat
   if (!module) co_return std::unexpected(std::move(module).error());
   if (!*module || (watch != nullptr && watch->cancelled())) co_return Result<void>();
   if (asked.volume) {
-    CO_TRY(const bool counted, co_await count_volume(off_loop_, volume_counted_, asked.volume, watch));
+    CO_TRY(const bool counted, co_await count_volume(off_loop_, volume_counted_, asked.volume, slot.worker(), watch));
     if (!counted) co_return Result<void>();
   }
   CO_TRY(StartRun start, asked.start());

@@ -101,7 +101,7 @@ class NodeTest : public LoopTest {
           "no_message",  "half_frame", "two_ended", "unknown_run", "no_outcome",   "bad_cause",
           "no_json",     "not_utf8",   "no_result", "much_stderr", "stderr_flood", "stderr",
           "stderr_rest", "hold",       "release",   "silent",      "deaf",         "chatter",
-          "wants_much",  "wants_nothing", "returns_memory", "volume", "boast", "count"}) {
+          "wants_much",  "wants_nothing", "returns_memory", "volume", "boast", "count", "leaves", "left_without_counts"}) {
       package_.tools.push_back({});
       package_.tools.back().name = name;
     }
@@ -846,6 +846,29 @@ TEST_F(NodeTest, a_session_moves_to_another_worker_with_its_counts_but_not_while
       << "in the first, which has its ledger, and let go of the other's";
   holding.cancel();
   run_until([&] { return ends.size() == 1; });
+}
+
+TEST_F(NodeTest, a_session_does_not_move_while_an_ended_run_may_still_change_its_volume) {  // spec: F5
+  make_node(2, 10);
+  check();
+  Trees other{.volume = volume(2), .skills = {}};
+  Watch holding;
+  std::vector<std::string> ends;
+  const auto note = [&](const std::exception_ptr&, const Result<CallRecord>& record) { ends.push_back(text(record)); };
+  asio::co_spawn(io_, task("hold", &holding, 5s), note);
+  run_until([&] { return holding.is_started; });
+  EXPECT_EQ(text(wait(task("leaves", nullptr, 5s, &other))), "ended") << "in a second worker";
+  EXPECT_EQ(other.volume->counts(), (volume::Counts{5, 5}));
+  holding.cancel();
+  run_until([&] { return ends.size() == 1; });
+  EXPECT_EQ(text(wait(task("volume", nullptr, 5s, &other))), "2 of 10737418240 holds 7 in 7") << "in the first";
+}
+
+TEST_F(NodeTest, a_late_word_without_counts_says_nothing_of_a_volume) {  // spec: F5
+  make_node();
+  check();
+  EXPECT_EQ(text(call("left_without_counts")), "ended");
+  EXPECT_EQ(trees_.volume->counts(), (volume::Counts{9, 9}));
 }
 
 TEST_F(NodeTest, a_node_that_goes_ends_its_calls) {

@@ -159,6 +159,25 @@ class FakeWorker {
       send(volume_counted(start.volume().number(), 77));
       return send(text(id, "counted"));
     }
+    if (tool == "leaves") {  // 5 at its end, 7 when it has left
+      const uint64_t number = start.volume().number();
+      send(volume_counted(number, 5));
+      FromWorker end = text(id, "ended");
+      end.mutable_ended()->set_leaves(true);
+      send(end);
+      usleep(100'000);
+      FromWorker left = volume_counted(number, 7);
+      left.mutable_volume_counted()->set_left(true);
+      return send(left);
+    }
+    if (tool == "left_without_counts") {
+      send(volume_counted(start.volume().number(), 9));
+      FromWorker left;
+      left.mutable_volume_counted()->set_volume(start.volume().number());
+      left.mutable_volume_counted()->set_left(true);
+      send(left);
+      return send(text(id, "ended"));
+    }
     if (tool == "die") _exit(3);
     if (tool == "segv") die_of(SIGSEGV);
     if (tool == "garbage") return send_raw(std::string(100, '\xff'));

@@ -70,6 +70,11 @@ void SessionVolume::give_to(const std::shared_ptr<WorkerLink>& worker) {
   holder_ = worker;
 }
 
+bool SessionVolume::stays_elsewhere(const WorkerLink& worker) const {
+  const auto there = holder();
+  return leaving_ > 0 && there != nullptr && there.get() != &worker;
+}
+
 void SessionVolume::let_go() {
   if (leaving_ == 0) holder_.reset();
 }

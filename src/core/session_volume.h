@@ -52,6 +52,8 @@ class SessionVolume {
   // A run of it has ended and may still change it for a moment; or does so no longer.
   void leaves() { ++leaving_; }
   void left() { leaving_ -= leaving_ > 0 ? 1 : 0; }
+  // May another than `worker` still change it? Then it can't move there yet.
+  [[nodiscard]] bool stays_elsewhere(const WorkerLink& worker) const;
   // Its worker, which has no run of it, is ended as nobody needs it: what it said last holds, unless a run was still leaving.
   void let_go();
   // The worker that has its ledger; null where none has, or that has died.

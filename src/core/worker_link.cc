@@ -228,12 +228,13 @@ std::expected<child::Volume, std::string> WorkerLink::take_over(const std::share
     if (std::ranges::any_of(holder->runs_, is_its)) {
       return std::unexpected("the session has calls in two workers at once, which is a fault of subako itself");
     }
-    holder->drop_volume(volume->number());
   }
-  // Never unknown here; were it, nothing more could be written.
-  const volume::Counts counts = volume->counts().value_or(volume::kMostCounts);
-  message.mutable_counts()->set_bytes(counts.bytes);
-  message.mutable_counts()->set_entries(counts.entries);
+  // They were there before this call waited for room; a worker that had them may have died meanwhile.
+  const auto counts = volume->counts();
+  if (!counts) return std::unexpected("the worker process that knew what the session's Volume holds has died: try again");
+  if (holder != nullptr) holder->drop_volume(volume->number());
+  message.mutable_counts()->set_bytes(counts->bytes);
+  message.mutable_counts()->set_entries(counts->entries);
   volume->give_to(shared_from_this());
   volumes_[volume->number()] = volume;
   return message;
@@ -308,6 +309,7 @@ std::optional<std::string> WorkerLink::take(const std::string& body) {
     case child::FromWorker::kMemoryWanted:
       return take_memory_wanted(message->memory_wanted());
     case child::FromWorker::kMemoryReturned:
+      if (message->memory_returned().bytes() == 0) return "gave back no memory";
       if (!events_->memory_returned(message->memory_returned().bytes()))
         return "gave back memory that it had not been granted";
       return std::nullopt;
@@ -358,7 +360,7 @@ std::optional<std::string> WorkerLink::take_counts(const child::VolumeCounted& m
   const auto found = volumes_.find(message.volume());
   const auto volume = found != volumes_.end() ? found->second.lock() : nullptr;
   if (!volume) return std::nullopt;
-  volume->told({.bytes = message.counts().bytes(), .entries = message.counts().entries()});
+  if (message.has_counts()) volume->told({.bytes = message.counts().bytes(), .entries = message.counts().entries()});
   if (message.left()) volume->left();
   return std::nullopt;
 }

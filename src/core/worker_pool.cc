@@ -41,7 +41,7 @@ class WorkerPool::Events final : public WorkerEvents {
     const auto pool = pool_.lock();
     if (!pool) return true;
     const bool had = pool->admission_.give_back(number_, bytes);
-    pool->pump();
+    pool->pump_soon();
     return had;
   }
 
@@ -144,10 +144,14 @@ Task<Result<std::optional<WorkerPool::Slot>>> WorkerPool::take(Ask ask, CallWatc
 void WorkerPool::pump() {
   for (bool again = true; again && !stopped_;) {
     again = false;
+    std::map<Admission::Worker, Error> failed;  // one that can't be started is tried once for all that were to have it
     for (const Admission::Start& start : admission_.start()) {
       retire(start.instead_of);
-      auto there = worker(start.worker, start.apart);
+      const auto known = failed.find(start.worker);
+      Result<std::shared_ptr<WorkerLink>> there =
+          known != failed.end() ? std::unexpected(known->second) : worker(start.worker, start.apart);
       if (!there) {
+        failed.emplace(start.worker, there.error());
         admission_.worker_gone(start.worker);
         again = true;
       }
@@ -157,6 +161,16 @@ void WorkerPool::pump() {
       }
     }
   }
+}
+
+void WorkerPool::pump_soon() {
+  if (std::exchange(pump_posted_, true)) return;
+  asio::post(io_, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->pump_posted_ = false;
+    self->pump();
+  });
 }
 
 void WorkerPool::leave(Admission::Ticket ticket) {
@@ -183,7 +197,12 @@ Result<std::shared_ptr<WorkerLink>> WorkerPool::worker(Admission::Worker number,
   options.kept_bytes = apart ? 0 : plan_.kept_bytes;
   options.queue_bytes = options_.worker_queue_bytes;
   if (options_.sandbox) options.cell = options_.sandbox->cell();
-  TRY(auto link, WorkerLink::start(io_, options, std::make_unique<Events>(weak_from_this(), number)));
+  auto started = WorkerLink::start(io_, options, std::make_unique<Events>(weak_from_this(), number));
+  if (!started) {
+    start_failed(started.error().message);
+    return started;
+  }
+  const std::shared_ptr<WorkerLink> link = *std::move(started);
   workers_.emplace(number, link);
   if (link->dead())
     died(number, false, false);  // so soon that it was told before it was known; who gets it tries again
@@ -210,11 +229,13 @@ void WorkerPool::died(Admission::Worker number, bool was_ready, bool by_us) {
   workers_.erase(found);
   admission_.worker_gone(number);
   if (!by_us) blame(worker.get());
-  if (!by_us && !was_ready && ++failed_starts_ >= limits::kFailedStarts) {
-    last_failure_ = worker->death();
-    paused_until_ = now() + limits::kStartPause;
-  }
+  if (!by_us && !was_ready) start_failed(worker->death());
   pump();
+}
+
+void WorkerPool::start_failed(const std::string& why) {
+  last_failure_ = why;
+  if (++failed_starts_ >= limits::kFailedStarts) paused_until_ = now() + limits::kStartPause;
 }
 
 void WorkerPool::blame(const WorkerLink* worker) {

@@ -79,11 +79,14 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
 
   // Gives what is free to those who are next.
   void pump();
+  // In the loop's next turn, however often it is asked for until then.
+  void pump_soon();
   Result<std::shared_ptr<WorkerLink>> worker(Admission::Worker number, bool apart);
   void leave(Admission::Ticket ticket);
   void retire(std::optional<Admission::Worker> unneeded);
   void ready(Admission::Worker number, uint32_t guests);
   void died(Admission::Worker number, bool was_ready, bool by_us);
+  void start_failed(const std::string& why);
   void blame(const WorkerLink* worker);
   [[nodiscard]] Error busy(const std::string& why) const;
 
@@ -99,6 +102,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   uint32_t failed_starts_ = 0;  // in a row
   Time paused_until_{};
   std::string last_failure_;
+  bool pump_posted_ = false;
   bool stopped_ = false;
 };
 
