@@ -1,13 +1,17 @@
 #include "cli/call_inputs.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <string_view>
 
 #include "base/limits.h"
+#include "base/quote.h"
 #include "base/utf8.h"
 
 namespace subako::cli {
@@ -41,6 +45,28 @@ Result<Fd> open_folder(const std::string& path, const std::string& what) {
   Fd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return std::unexpected(system_error("opening " + what + " " + path, errno));
   return folder;
+}
+
+// With data/ a tool's process is handed the folder around both trees: nothing else may lie there. Looks at three names at most.
+Result<void> hold_only_trees(const Fd& root, const std::string& path) {
+  const auto failed = [&path] { return std::unexpected(system_error("reading the folder of the Volume, " + path, errno)); };
+  const int own = openat(root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (own < 0) return failed();
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(fdopendir(own), &closedir);
+  if (!folder) {
+    close(own);
+    return failed();
+  }
+  errno = 0;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == ".." || name == "tmp" || name == "data") continue;
+    return fail(Code::kInvalid, "the folder of the Volume, " + path + ", holds " + in_quotes(name) +
+                                    " beside tmp and data, which a Volume with --data shares with nothing: name an empty "
+                                    "folder, or one of its own");
+  }
+  if (errno != 0) return failed();
+  return {};
 }
 
 }  // namespace
@@ -89,6 +115,7 @@ Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, 
     if (!made && errno != EEXIST) return std::unexpected(system_error("making the folder of the Volume, " + path, errno));
     if (!made) holds = SessionVolume::Holds::kUnknown;
     TRY(root, open_folder(path, "the folder of the Volume,"));
+    if (data) TRY_VOID(hold_only_trees(root, path));
   } else {
     TRY(core::ScratchFolder made, scratch.make_folder("volume"));
     path = made.path();

@@ -23,7 +23,8 @@ struct Volume {
   std::optional<core::ScratchFolder> temporary;  // where no folder was named
   core::Trees trees;                             // tmp and, where enabled, data
 };
-// `folder` is made where it is missing, with tmp/ and data/ in it, and kept. The trees are as a worker is handed them.
+// `folder` is made where it is missing, with tmp/ and data/ in it, and kept. With `data` it may hold nothing else. The trees are as a
+// worker is handed them.
 [[nodiscard]] Result<Volume> open_volume(const std::optional<std::string>& folder, bool data,
                                          core::Scratch& scratch, child::Sandbox* sandbox);
 

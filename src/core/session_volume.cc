@@ -30,16 +30,18 @@ Result<Fd> make_folder(int parent, const char* name, const std::string& path) {
 Result<SessionVolume::Folders> SessionVolume::open(const Fd& root, bool data, const std::string& name,
                                                    child::Sandbox* sandbox) {
   TRY(const Fd tmp, make_folder(root.get(), "tmp", name));
-  if (data) {
-    TRY(const Fd made, make_folder(root.get(), "data", name));
-  }
   Folders folders;
+  if (!data) {
+    // tmp/ alone: whoever holds a folder beneath a mount reaches all of that mount by "..".
+    TRY(const Fd handed, child::hand_folder(sandbox, tmp.get(), child::Access::kWrite));
+    TRY(folders.tmp, open_folder(handed.get(), ".", name + "/tmp"));
+    return folders;
+  }
+  TRY(const Fd made, make_folder(root.get(), "data", name));
   // Whose tmp/ is may differ from whose the folder around it is, which root may have found or made.
   TRY(folders.root, child::hand_folder(sandbox, root.get(), child::Access::kWrite, tmp.get()));
   TRY(folders.tmp, open_folder(folders.root.get(), "tmp", name));
-  if (data) {
-    TRY(folders.data, open_folder(folders.root.get(), "data", name));
-  }
+  TRY(folders.data, open_folder(folders.root.get(), "data", name));
   return folders;
 }
 

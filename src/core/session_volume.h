@@ -22,14 +22,15 @@ class WorkerLink;
 class SessionVolume {
  public:
   struct Folders {
-    Fd root = {};  // where the others lie, if they lie in one: renames between them work (F2)
+    Fd root = {};  // with data: what both lie in, so that renames between them work (F2)
     Fd tmp = {};   // /volume/tmp
     Fd data = {};  // /volume/data, where enabled
   };
   enum class Holds : bool { kNothing, kUnknown };  // before its first call
 
   // tmp/ and, where enabled, data/ in `root`, made where they are missing, as a worker is handed them: the one place that opens a Volume's
-  // trees. `name` is what people call the folder; `sandbox` may be null.
+  // trees. With data a worker that was taken over reaches all of `root`, which is to hold nothing else; without, tmp/ alone. `name` is what
+  // people call the folder; `sandbox` may be null.
   [[nodiscard]] static Result<Folders> open(const Fd& root, bool data, const std::string& name, child::Sandbox* sandbox);
 
   // `number`: of the session, and no other Volume's of the same Node.

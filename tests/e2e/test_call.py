@@ -242,6 +242,20 @@ def test_data_is_there_only_where_enabled(subako, tmp_path):  # spec: F1
     assert (volume / "data" / "a.txt").read_text() == "kept"
 
 
+def test_a_volume_with_data_shares_its_folder_with_nothing(subako, tmp_path):
+    # Whoever takes a worker over reaches the folder around tmp and data.
+    volume = tmp_path / "volume"
+    volume.mkdir()
+    (volume / "secret").write_text("x")
+    arguments = '{"path":"/volume/tmp/a","text":"more"}'
+    run = subako("call", "--data", "--volume", volume, guest("files"), "write", arguments)
+    assert run.status == 3 and 'holds "secret" beside tmp and data' in run.stderr, run
+    assert not (volume / "tmp").exists()
+    assert call(subako, "files", "write", arguments, "--volume", volume).status == 0
+    (volume / "secret").unlink()
+    assert call(subako, "files", "write", arguments, "--data", "--volume", volume).status == 0
+
+
 def test_skills_are_mounted_by_name_and_read_only(subako, skill):  # spec: F1, F2
     options = ("--skill", f"pdf={skill}", "--skill", f"word={skill}")
     assert answer(call(subako, "files", "list", '{"path":"/skills"}'))["content"][0]["text"] == ""

@@ -1,7 +1,7 @@
 // Stands where subako-child does: shuts itself in by the same call, takes one frame as that does, and then does as a stranger would who
 // has taken it over. Of each probe it says a line: "+" where it worked, "-" and the errno where it didn't, and the name.
 //
-// `escape_child worker|builder TIER [ID]`, or `abort`, `fault`, `spin`, which end so once they are shut in. Without a tier nothing keeps it in, and each probe runs in a process of its own, in mounts
+// `escape_child worker|builder|with-data TIER [ID]` (with-data: a worker whose Volume has data/), or `abort`, `fault`, `spin`, which end so once they are shut in. Without a tier nothing keeps it in, and each probe runs in a process of its own, in mounts
 // of its own, as some would end it.
 #include <fcntl.h>
 #include <sched.h>
@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
   }
   const bool apart = cell->tier == child::Tier::kNone;
   std::string said;
-  for (const auto& probes : {escape::necessities(), escape::escapes()}) {
+  const auto escapes = std::string_view(argv[1]) == "with-data" ? escape::escapes_with_data() : escape::escapes();
+  for (const auto& probes : {escape::necessities(), escapes}) {
     for (const escape::Probe& probe : probes) {
       const int error = apart ? try_apart(probe, target) : try_here(probe, target);
       said += (error == 0 ? std::string("+") : "-" + std::to_string(error)) + " " + probe.name + "\n";

@@ -29,6 +29,7 @@
 #include "child/own_mounts.h"
 #include "child/sandbox.h"
 #include "child/spawn.h"
+#include "core/session_volume.h"
 #include "escape/probes.h"
 
 namespace subako::escape {
@@ -39,14 +40,15 @@ using child::Tier;
 // A machine's other tenants: files, and listeners of each kind.
 class Host {
  public:
-  Host() {
+  explicit Host(bool data) {
     char made[] = "/tmp/subako-escape-XXXXXX";
     folder_ = mkdtemp(made);
     for (const auto& [folder, file] :
-         {std::pair{"volume", "mine"}, {"package", "asset"}, {"other", "secret"}, {"code", "module"}}) {
-      std::filesystem::create_directory(folder_ + "/" + folder);
+         {std::pair{"volume/tmp", "mine"}, {"volume/data", "theirs"}, {"package", "asset"}, {"other", "secret"}, {"code", "module"}}) {
+      std::filesystem::create_directories(folder_ + "/" + folder);
       std::ofstream(folder_ + "/" + folder + "/" + file) << std::string(8192, 'x');
     }
+    if (!data) std::ofstream(folder_ + "/volume/secret") << "x";
     abstract_ = folder_.substr(1);
     listen_unix(unix_, folder_ + "/listener", false);
     listen_unix(hidden_, abstract_, true);
@@ -95,7 +97,8 @@ class Host {
 
 // The errno of each probe in a child; 0: it worked. `sandbox` null: nothing keeps it in.
 std::map<std::string, int> probe(child::Sandbox* sandbox, const char* role) {
-  const Host host;
+  const bool data = std::string_view(role) == "with-data";
+  const Host host(data);
   child::SpawnOptions options;
   options.executable = ESCAPE_CHILD;
   options.arguments = {role};
@@ -108,7 +111,10 @@ std::map<std::string, int> probe(child::Sandbox* sandbox, const char* role) {
     EXPECT_TRUE(fd) << fd.error().message;
     if (fd) frame.descriptors.push_back(*std::move(fd));
   };
-  hand(child::hand_folder(sandbox, host.open_folder("volume").get(), child::Access::kWrite));
+  auto volume = core::SessionVolume::open(host.open_folder("volume"), data, "volume", sandbox);
+  EXPECT_TRUE(volume) << volume.error().message;
+  if (!volume) return {};
+  hand(std::move(volume->tmp));
   hand(child::hand_folder(sandbox, host.open_folder("package").get(), child::Access::kRead));
   hand(child::hand_file(sandbox, host.module().get()));
   EXPECT_TRUE(child::send_frame(child->socket(), std::move(frame)));
@@ -122,7 +128,7 @@ std::map<std::string, int> probe(child::Sandbox* sandbox, const char* role) {
     const size_t space = line.find(' ');
     errors[line.substr(space + 1)] = line[0] == '+' ? 0 : std::atoi(line.c_str() + 1);
   }
-  EXPECT_EQ(errors.size(), escapes().size() + necessities().size());
+  EXPECT_EQ(errors.size(), (data ? escapes_with_data() : escapes()).size() + necessities().size());
   return errors;
 }
 
@@ -152,6 +158,21 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair{Tier::kNamespaces, "worker"}, std::pair{Tier::kNamespaces, "builder"},
                     std::pair{Tier::kLandlock, "worker"}, std::pair{Tier::kLandlock, "builder"}),
     [](const auto& one) { return std::string(child::tier_name(one.param.first)) + "_" + one.param.second; });
+
+// tmp/ and data/ lie beside each other on one mount, and nothing else does.
+TEST(EscapeWithData, leads_to_the_folder_around_both_at_most) {
+  bool tried = false;
+  for (const Tier tier : {Tier::kNamespaces, Tier::kLandlock}) {
+    const auto sandbox = find(tier);
+    if (!sandbox) continue;
+    tried = true;
+    const auto errors = probe(sandbox.get(), "with-data");
+    for (const Probe& one : escapes_with_data()) EXPECT_NE(errors.at(one.name), 0) << child::tier_name(tier) << ": " << one.name;
+  }
+  const auto errors = probe(nullptr, "with-data");
+  for (const Probe& one : escapes_with_data()) EXPECT_EQ(errors.at(one.name), 0) << one.name << ": " << strerror(errors.at(one.name));
+  if (!tried) GTEST_SKIP() << "this machine has neither tier";
+}
 
 // As one that isn't shut in: judged by their ends are limits (spec: M6) and crashes.
 TEST(ShutIn, ends_are_told_as_ever) {

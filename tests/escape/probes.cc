@@ -159,7 +159,11 @@ void add_paths(std::vector<Probe>& all) {
   all.push_back({"another session's Volume by its path",
                  [](const Target& t) { return opens(AT_FDCWD, t.secret, O_RDONLY); }});
   all.push_back({"another session's Volume by ..",
-                 [](const Target& t) { return opens(t.volume, "../other/secret", O_RDONLY); }});
+                 [](const Target& t) { return opens(t.volume, "../../other/secret", O_RDONLY); }});
+  all.push_back({"a file beside tmp/ by ..", [](const Target& t) { return opens(t.volume, "../secret", O_RDONLY); }});
+  all.push_back({"a file beside tmp/ by .., for writing",
+                 [](const Target& t) { return opens(t.volume, "../secret", O_WRONLY); }});
+  all.push_back({"a data/ that isn't enabled", [](const Target& t) { return opens(t.volume, "../data/theirs", O_RDONLY); }});
   all.push_back({"another session's Volume by a link", reads_through_a_link});
   all.push_back({"write to another session's Volume",
                  [](const Target& t) { return opens(AT_FDCWD, t.secret, O_WRONLY); }});
@@ -352,6 +356,19 @@ std::vector<Probe> escapes() {
   add_modules(all);
   add_files(all);
   add_processes(all);
+  return all;
+}
+
+std::vector<Probe> escapes_with_data() {
+  std::vector<Probe> all;
+  all.push_back({"the parent of the folder around both", [](const Target& t) {
+                   const Fd root(openat(t.volume, "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+                   return root.valid() && leads_out(root.get(), root.get(), "..");
+                 }});
+  all.push_back({"another session's Volume by ..",
+                 [](const Target& t) { return opens(t.volume, "../../other/secret", O_RDONLY); }});
+  all.push_back({"another session's Volume by its path",
+                 [](const Target& t) { return opens(AT_FDCWD, t.secret, O_RDONLY); }});
   return all;
 }
 

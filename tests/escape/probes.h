@@ -13,8 +13,9 @@ namespace subako::escape {
 
 // What the child was handed, and what it should never reach.
 struct Target {
-  int volume =
-      -1;  // a writable tree, with "mine" in it; beside it on the host lies the folder "other" with "secret"
+  // A session's tmp/, with "mine" in it. Beside it on the host lie "secret" and data/ with "theirs", and beside the folder of all of these
+  // "other" with "secret".
+  int volume = -1;
   int package = -1;           // a read-only tree, with "asset" in it
   int module = -1;            // a compiled module, open for reading
   pid_t core = -1;            // who started it, as the host counts
@@ -32,6 +33,8 @@ struct Probe {
 };
 
 [[nodiscard]] std::vector<Probe> escapes();
+// Where the Volume has data/ too, which lies beside tmp/ on one mount: what is to stay out of reach all the same.
+[[nodiscard]] std::vector<Probe> escapes_with_data();
 // What a child can't do without.
 [[nodiscard]] std::vector<Probe> necessities();
 
