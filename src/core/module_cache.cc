@@ -263,7 +263,22 @@ Result<Fd> take_lock(int folder, const GiveUp& give_up) {
 
 enum class Folders { kMake, kAsk };
 
-// Not in a folder of another user's, as root could: `sudo subako` would leave its own in somebody's home.
+// In our user namespace whoever isn't mapped, root included, looks like this one (/proc/sys/fs/overflowuid).
+constexpr uid_t kUnknownUser = 65534;
+
+// Whoever owns a folder can put another in the place of ours. Not in one of another user's, then: `sudo subako` would leave its own in
+// somebody's home. For who isn't root, the system's own folders do where others can't change what lies there.
+Result<void> may_be_parent(const std::string& path) {
+  struct stat s{};
+  if (stat(path.c_str(), &s) != 0) return {};  // making one in it tells
+  if (s.st_uid == geteuid()) return {};
+  if (geteuid() == 0 || (s.st_uid != 0 && s.st_uid != kUnknownUser))
+    return fail(Code::kDenied, "the folder " + path + " belongs to another user");
+  if ((s.st_mode & 0022U) != 0 && (s.st_mode & S_ISVTX) == 0)
+    return fail(Code::kDenied, "others may write to the folder " + path + ", which isn't this user's own: name another");
+  return {};
+}
+
 // kAsk: whether it is likely to go well.
 Result<void> make_folders(const std::string& path, Folders what) {
   std::string parent = path.starts_with('/') ? "/" : ".";
@@ -271,8 +286,7 @@ Result<void> make_folders(const std::string& path, Folders what) {
     const std::string folder = path.substr(0, slash);
     struct stat s{};
     if (stat(folder.c_str(), &s) != 0) {
-      if (geteuid() == 0 && stat(parent.c_str(), &s) == 0 && s.st_uid != 0)
-        return fail(Code::kDenied, "the folder " + parent + " belongs to another user");
+      TRY_VOID(may_be_parent(parent));
       if (what == Folders::kAsk) {
         if (faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
         return std::unexpected(system_error("making the folder " + folder, errno));

@@ -282,6 +282,35 @@ TEST_F(ModuleCacheTest, a_folder_that_is_not_ours_alone_is_not_used) {
   EXPECT_FALSE(fs::exists(folder_ + "/real/a"));
 }
 
+// As who isn't root: root's are for that.
+TEST_F(ModuleCacheTest, it_is_made_where_others_cannot_replace_it) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give folders away";
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  const struct {
+    const char* name;
+    uid_t owner;
+    mode_t mode;
+    bool good;
+  } rows[] = {{"own", 12345, 0775, true},     {"theirs", 4711, 0777, false},      {"root_open", 0, 0777, false},
+              {"root_sticky", 0, 01777, true}, {"unknown_sticky", 65534, 01777, true}, {"unknown_open", 65534, 0777, false}};
+  for (const auto& row : rows) {
+    const std::string path = folder_ + "/" + row.name;
+    ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+    ASSERT_EQ(chown(path.c_str(), row.owner, row.owner), 0);
+    ASSERT_EQ(chmod(path.c_str(), row.mode), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (setresuid(12345, 12345, 12345) != 0) _exit(3);
+      const auto opened = ModuleCache::open(path + "/a/b");
+      _exit(opened ? 0 : opened.error().code == Code::kDenied ? 1 : 2);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), row.good ? 0 : 1) << row.name;
+  }
+}
+
 TEST_F(ModuleCacheTest, what_was_used_longest_ago_goes_first) {
   const std::string code(100'000, 'c');
   const ModuleCache small = cache(350'000);  // three, with what the disk needs for each
