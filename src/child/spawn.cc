@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/quote.h"
 
 namespace subako::child {
 
@@ -33,6 +34,7 @@ struct Plan {
   const char* executable = nullptr;
   char* const* argv = nullptr;
   int socket = -1;
+  int says = -1;    // what becomes its stderr; -1: ours
   int report = -1;  // a close-on-exec pipe: a Fault where exec was not reached, end of file where it was
   pid_t parent = -1;
   const SpawnOptions* options = nullptr;
@@ -100,12 +102,13 @@ bool close_the_rest() {
   return true;
 }
 
-bool lay_out_descriptors(int socket) {
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+bool lay_out_descriptors(int socket, int says) {
+  const int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int null = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, kAboveStandard);
   if (null < 0) return false;
+  if (says >= 0 && dup2(says, STDERR_FILENO) < 0) return false;
   if (fcntl(STDERR_FILENO, F_GETFD) < 0 && dup2(null, STDERR_FILENO) < 0) return false;
-  const int high = fcntl(null, F_DUPFD_CLOEXEC, kAboveStandard);
-  return high >= 0 && dup2(high, STDIN_FILENO) >= 0 && dup2(high, STDOUT_FILENO) >= 0 &&
+  return dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
          dup2(socket, kSocketOfChild) >= 0 && close_the_rest();
 }
 
@@ -116,13 +119,15 @@ bool lay_out_descriptors(int socket) {
   if (report < 0) give_up(plan.report, "keeping the report pipe");
   const int socket = fcntl(plan.socket, F_DUPFD_CLOEXEC, kAboveStandard);
   if (socket < 0) give_up(report, "keeping the socket");
+  const int says = plan.says < 0 ? -1 : fcntl(plan.says, F_DUPFD_CLOEXEC, kAboveStandard);
+  if (plan.says >= 0 && says < 0) give_up(report, "keeping its standard error");
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(report, "asking to end with its parent");
   // Has it died already? Then no signal will come. A namespace of its own hides it: the child looks at its socket then.
   if (!plan.in_namespace() && getppid() != plan.parent) _exit(127);
   if (setsid() < 0) give_up(report, "making a session of its own");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up(report, "giving up new privileges");
   if (chdir("/") != 0) give_up(report, "changing to the root folder");
-  if (!lay_out_descriptors(socket)) give_up(report, "laying out its descriptors");
+  if (!lay_out_descriptors(socket, says)) give_up(report, "laying out its descriptors");
   if (!limit_resources(*plan.options)) give_up(report, "setting its resource limits");
   reset_signals();
   char* const environment[] = {nullptr};
@@ -192,7 +197,9 @@ bool over_memory(const ExitStatus& status, uint64_t limit) {
   return status.code == kExitOutOfMemory || (status.signal == SIGABRT && large);
 }
 
-std::string exit_sentence(const ExitStatus& status) {
+namespace {
+
+std::string how_it_ended(const ExitStatus& status) {
   if (!status.known) return "ended, but how is unknown (something else waited for it)";
   if (status.signal == SIGXCPU) return "passed its limit of CPU time";
   if (status.signal == SIGKILL) return "was killed by signal 9 (Killed); the machine may be out of memory";
@@ -204,11 +211,29 @@ std::string exit_sentence(const ExitStatus& status) {
   return "exited with status " + std::to_string(status.code);
 }
 
+std::string read_said(int says) {
+  std::string said(kSaidBytes, '\0');
+  ssize_t n = 0;
+  do {
+    n = read(says, said.data(), said.size());
+  } while (n < 0 && errno == EINTR);
+  said.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  return said;
+}
+
+}  // namespace
+
+std::string exit_sentence(const ExitStatus& status) {
+  return how_it_ended(status) + (status.said.empty() ? "" : "; it said " + in_quotes(status.said));
+}
+
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
       socket_(std::move(other.socket_)),
-      exit_(other.exit_) {}
+      says_(std::move(other.says_)),
+      exit_(std::move(other.exit_)) {}
 
 // A killed process is gone within milliseconds, but where a thread of it stands still in the kernel: freeing a big file can take a
 // slow disk minutes. Nobody waits for that; whoever is there then takes its end.
@@ -250,7 +275,9 @@ std::optional<ExitStatus> Child::reap(int flags) {
     status.cpu = std::chrono::milliseconds(ms(usage.ru_utime) + ms(usage.ru_stime));
     status.peak_resident_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
-  exit_ = status;
+  if (says_.valid()) status.said = read_said(says_.get());
+  says_.reset();
+  exit_ = std::move(status);
   return exit_;
 }
 
@@ -274,6 +301,14 @@ Result<Child> spawn(const SpawnOptions& options) {
     return std::unexpected(system_error("making a pipe for a child process", errno));
   const Fd report(pipe_ends[0]);
   Fd report_in_child(pipe_ends[1]);
+  Fd says;
+  Fd says_in_child;
+#ifndef __SANITIZE_ADDRESS__
+  if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    return std::unexpected(system_error("making a pipe for a child process", errno));
+  says = Fd(pipe_ends[0]);
+  says_in_child = Fd(pipe_ends[1]);
+#endif
 
   std::vector<char*> argv;
   argv.push_back(const_cast<char*>(options.executable.c_str()));
@@ -281,13 +316,18 @@ Result<Child> spawn(const SpawnOptions& options) {
   const std::vector<std::string> cell = options.cell.tier == Tier::kNone ? std::vector<std::string>{} : arguments_of(options.cell);
   for (const std::string& word : cell) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const Plan plan{options.executable.c_str(), argv.data(), theirs.get(),
-                  report_in_child.get(),      getpid(),    &options};
+  const Plan plan{.executable = options.executable.c_str(),
+                  .argv = argv.data(),
+                  .socket = theirs.get(),
+                  .says = says_in_child.get(),
+                  .report = report_in_child.get(),
+                  .parent = getpid(),
+                  .options = &options};
 
   const pid_t pid = fork_child(plan);
   if (pid < 0) return std::unexpected(system_error("starting a child process", errno));
   report_in_child.reset();
-  Child child(pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))), std::move(ours));
+  Child child(pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))), std::move(ours), std::move(says));
   TRY_VOID(read_report(report.get(), options.executable));
   if (child.pidfd() < 0) return std::unexpected(system_error("watching a child process (pidfd_open)", errno));
   return child;

@@ -1,8 +1,9 @@
 // Starts a child executable and owns the process until it has been reaped (design: a child gets only the descriptors
 // it was handed; spec: M6 for the limits of a builder).
 //
-// - The child finds /dev/null on 0 and 1, our stderr on 2 (for faults of ours alone), a Unix stream socket to us on 3,
-//   and nothing else.
+// - The child finds /dev/null on 0 and 1, a pipe to us on 2, a Unix stream socket to us on 3, and nothing else. Our own stderr would be a
+//   terminal to read from, a log to cut. What it says on 2 is looked at once it has ended; a full pipe holds nobody up, as neither end
+//   blocks. A sanitizer build keeps our stderr, for its reports.
 // - It has no environment, working directory /, a session of its own (a terminal's Ctrl-C reaches only us), no new
 //   privileges, no core dumps.
 // - It is killed when the *thread* that started it ends: start children from a thread that stays.
@@ -34,6 +35,9 @@ inline constexpr int kExitNotShutIn = 78;
 // With this and the signal's number where a signal that it sends itself can't end it: the first process of a namespace.
 inline constexpr int kExitBySignal = 128;
 
+// Of what a child has said on stderr.
+inline constexpr size_t kSaidBytes = 4096;
+
 struct SpawnOptions {
   std::string executable;
   std::vector<std::string> arguments;  // after argv[0]
@@ -49,6 +53,7 @@ struct ExitStatus {
   int signal = 0;     // where a signal ended it; else 0
   std::chrono::milliseconds cpu{};
   uint64_t peak_resident_bytes = 0;
+  std::string said = {};  // the first kSaidBytes of its stderr: a stranger's text
 };
 
 // Did it end for a limit that it was started with? Where it ignores SIGXCPU, the kernel kills it a second later. Where memory
@@ -57,12 +62,15 @@ struct ExitStatus {
 [[nodiscard]] bool over_memory(const ExitStatus& status, uint64_t limit);
 
 // Completes "the worker ": "exited with status 3", "was killed by signal 11 (Segmentation fault)", "passed
-// its limit of CPU time". Nothing may follow but the end of the sentence.
+// its limit of CPU time"; and what it said, shortened and escaped: `exited with status 4; it said "..."`. Nothing may follow but the end of the
+// sentence.
 [[nodiscard]] std::string exit_sentence(const ExitStatus& status);
 
 class Child {
  public:
-  Child(pid_t pid, Fd pidfd, Fd socket) : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)) {}
+  // `says`: our end of its stderr, which doesn't block; none in a sanitizer build.
+  Child(pid_t pid, Fd pidfd, Fd socket, Fd says)
+      : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)), says_(std::move(says)) {}
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
   // Kills (SIGKILL) and reaps.
@@ -83,6 +91,7 @@ class Child {
   pid_t pid_ = -1;
   Fd pidfd_;
   Fd socket_;
+  Fd says_;
   std::optional<ExitStatus> exit_;
 };
 

@@ -112,6 +112,23 @@ TEST(Spawn, tells_how_a_child_ended) {
   }
 }
 
+#ifndef __SANITIZE_ADDRESS__
+// Ours may be a terminal, to be read from, or a log, to be cut; its flags would be everybody's.
+TEST(Spawn, the_childs_stderr_is_not_ours) {
+  const int flags = fcntl(STDERR_FILENO, F_GETFL);
+  Child child = start({"say"});
+  const ExitStatus status = child.wait_exit();  // nobody has read meanwhile
+  EXPECT_EQ(status.code, 5);
+  EXPECT_EQ(status.said.size(), kSaidBytes);
+  EXPECT_TRUE(status.said.starts_with("first\n"));
+  const std::string sentence = exit_sentence(status);
+  EXPECT_TRUE(sentence.starts_with("exited with status 5; it said \"first")) << sentence;
+  EXPECT_EQ(sentence.find('\x1b'), std::string::npos);
+  EXPECT_LT(sentence.size(), 300U);
+  EXPECT_EQ(fcntl(STDERR_FILENO, F_GETFL), flags);
+}
+#endif
+
 TEST(Spawn, an_end_that_somebody_else_has_seen_is_no_success) {
   Child child = start({"exit", "3"});
   int status = 0;

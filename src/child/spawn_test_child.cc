@@ -1,5 +1,6 @@
 // Started by spawn_test: it does as its first argument says.
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -54,6 +55,16 @@ int main(int argc, char** argv) {
   if (what == "describe") {
     const std::string text = describe();
     return send(3, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) ? 0 : 1;
+  }
+  if (what == "say") {  // more than the pipe holds, then what could be done to a log or a terminal
+    const std::string text(1000, 'x');
+    (void)!write(2, "first\n\x1b[2J", 10);
+    for (int n = 0; n < 200; ++n) (void)!write(2, text.data(), text.size());
+    char byte = 0;
+    const bool reads = read(2, &byte, 1) >= 0;
+    const bool cuts = ftruncate(2, 0) == 0;
+    (void)fcntl(2, F_SETFL, O_APPEND);
+    return reads || cuts ? 1 : 5;
   }
   if (what == "exit") return atoi(argv[2]);
   if (what == "signal") raise(atoi(argv[2]));
