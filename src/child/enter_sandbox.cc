@@ -8,14 +8,19 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include "child/filter.h"
 #include "child/id_maps.h"
@@ -70,6 +75,22 @@ Result<void> take_empty_root() {
   return {};
 }
 
+// Threads are counted for each user namespace from Linux 5.14 on, earlier for the user, whose other processes would count. Real root's
+// aren't bounded by the kernel.
+Result<void> limit_threads() {
+  utsname system{};
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (uname(&system) != 0 || sscanf(system.release, "%u.%u", &major, &minor) != 2) return {};
+  if (std::pair(major, minor) < std::pair(5U, 14U)) return {};
+  rlimit threads{};
+  if (getrlimit(RLIMIT_NPROC, &threads) != 0) return failed("looking at its limit of threads");
+  threads.rlim_max = std::min<rlim_t>(threads.rlim_max, kMostThreads);
+  threads.rlim_cur = std::min(threads.rlim_cur, threads.rlim_max);
+  if (setrlimit(RLIMIT_NPROC, &threads) != 0) return failed("limiting its threads");
+  return {};
+}
+
 Result<void> enter_namespaces(const std::optional<uid_t>& id) {
   if (id) TRY_VOID(become(*id));
   const uid_t user = geteuid();
@@ -77,6 +98,8 @@ Result<void> enter_namespaces(const std::optional<uid_t>& id) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0)
     return failed("making namespaces");
   if (const int error = map_self(user, group); error != 0) return failed("mapping its user", error);
+  // Not before: it would be the bound of all children together.
+  TRY_VOID(limit_threads());
   return take_empty_root();
 }
 

@@ -14,6 +14,9 @@
 
 namespace subako::child {
 
+// Of a child in namespaces: a worker has six, a builder about as many.
+inline constexpr unsigned kMostThreads = 64;
+
 enum class Role : uint8_t { kWorker, kBuilder };
 
 // What core tells a child of it.

@@ -67,7 +67,10 @@ bool set_limit_at_most(__rlimit_resource resource, rlim_t soft, rlim_t hard) {
 }
 
 bool limit_resources(const SpawnOptions& options) {
-  if (!set_limit(RLIMIT_CORE, 0, 0)) return false;
+  // Memory files apart, nothing that a child keeps in the kernel's own memory is of use to it.
+  for (const auto resource : {RLIMIT_CORE, RLIMIT_MEMLOCK, RLIMIT_MSGQUEUE}) {
+    if (!set_limit(resource, 0, 0)) return false;
+  }
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) (void)set_limit(RLIMIT_NOFILE, files.rlim_max, files.rlim_max);
   if (options.cpu_limit) {

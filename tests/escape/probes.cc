@@ -7,7 +7,9 @@
 #include <linux/io_uring.h>
 #include <linux/keyctl.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/mman.h>
@@ -32,8 +34,10 @@
 #include <cstddef>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "base/fd.h"
+#include "child/enter_sandbox.h"
 
 namespace subako::escape {
 
@@ -78,6 +82,33 @@ bool forks(long flags) {
   if (pid == 0) _exit(0);
   if (pid > 0) (void)waitpid(static_cast<pid_t>(pid), nullptr, 0);
   return pid > 0;
+}
+
+// Of threads that stand still until all are there.
+bool starts_threads(unsigned count) {
+  std::vector<pthread_t> threads;
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  (void)pthread_attr_setstacksize(&small, size_t{64} * 1024);
+  sem_t all;
+  sem_init(&all, 0, 0);
+  const auto wait = [](void* semaphore) -> void* {
+    while (sem_wait(static_cast<sem_t*>(semaphore)) != 0) {
+    }
+    return nullptr;
+  };
+  int error = 0;
+  while (error == 0 && threads.size() < count) {
+    pthread_t thread{};
+    error = pthread_create(&thread, &small, wait, &all);
+    if (error == 0) threads.push_back(thread);
+  }
+  for (size_t i = 0; i < threads.size(); ++i) sem_post(&all);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  pthread_attr_destroy(&small);
+  sem_destroy(&all);
+  errno = error;
+  return error == 0;
 }
 
 bool call(long result) {
@@ -212,6 +243,8 @@ void add_processes(std::vector<Probe>& all) {
                    (void)!write(program.get(), "#!/bin/true\n", 12);
                    return call(syscall(SYS_execveat, program.get(), "", arguments, arguments, AT_EMPTY_PATH));
                  }});
+  all.push_back({"threads without end", [](const Target&) { return starts_threads(child::kMostThreads); },
+                 Tier::kNamespaces});
   all.push_back({"ptrace", [](const Target&) { return ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0; }});
   all.push_back({"signal core", [](const Target& t) { return kill(t.core, 0) == 0; }});
   all.push_back({"signal a thread of core's",
@@ -390,6 +423,7 @@ std::vector<Probe> necessities() {
   all.push_back({"run the module", [](const Target& t) {
                    return becomes(t.module, MAP_PRIVATE, PROT_READ, PROT_READ | PROT_EXEC);
                  }});
+  all.push_back({"some threads", [](const Target&) { return starts_threads(child::kMostThreads / 2); }});
   all.push_back({"a thread", [](const Target&) {
                    std::thread([] {}).join();
                    return true;
