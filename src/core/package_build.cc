@@ -126,7 +126,10 @@ class PackageBuild {
     if (fstat(file->get(), &s) == 0) package_->compiled_bytes = static_cast<uint64_t>(s.st_size);
     // Its owner could change the file's mode: read-only it is a mount's to say.
     auto handed = child::hand_file(room_.options.sandbox.get(), file->get());
-    if (!handed) co_return false;
+    if (!handed) {
+      package_->warnings.push_back({.rule = "cache", .where = "", .message = "compiled anew: " + handed.error().message});
+      co_return false;
+    }
     package_->module = *std::move(handed);
     // Now rather than with the first call: what the worker refuses (another build's, under this key) is as if
     // it weren't there.

@@ -315,3 +315,16 @@ def test_kill_while_the_entry_is_written(start, greet, cache):
     assert len(asides(cache)) == 1 and not entries(cache)
     assert greet() is False
     assert greet() is True
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a mount namespace and keep its user")
+def test_a_kept_module_that_cannot_be_handed_to_a_worker_is_told(subako, tmp_path):
+    # A file of another mount namespace: no mount can be made of it.
+    (tmp_path / "modules").mkdir(mode=0o700)
+    outside = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    inside = ["sh", "-c", f'exec unshare -m "$@" 7< /proc/{os.getpid()}/fd/{outside}', "sh"]
+    env = {"SUBAKO_CACHE_DIR": "/proc/self/fd/7/modules", "SUBAKO_SANDBOX": "namespaces"}
+    for expected in (False, True):
+        run = subako("check", guest("greet"), wrapper=inside, env=env)
+        assert run.status == 0 and ("compiled anew" in run.stdout + run.stderr) == expected, run
+    os.close(outside)
