@@ -948,6 +948,25 @@ TEST_F(NodeTest, a_worker_that_dies_at_its_start_again_and_again_is_told_and_not
   EXPECT_LT(now() - begin, 100ms);
 }
 
+TEST_F(NodeTest, a_worker_that_cannot_be_started_is_tried_once_for_all_that_were_to_have_it) {
+  NodeOptions options;
+  options.child_executable = "/nowhere/subako-child";
+  make_node(options);
+  const auto package = std::make_shared<BuiltPackage>();
+  const auto check_it = [&]() -> Task<Result<UploadCheck>> { return node_->upload_check(package, nullptr); };
+  std::vector<std::string> ends;
+  for (int i = 0; i < 5; ++i) {
+    asio::co_spawn(io_, check_it(), [&](const std::exception_ptr&, const Result<UploadCheck>& end) {
+      ends.push_back(end ? "checked" : end.error().message);
+    });
+  }
+  run_until([&] { return ends.size() == 5; });
+  for (const std::string& end : ends) {
+    const bool told = end.find("starting /nowhere/subako-child") != std::string::npos;
+    EXPECT_TRUE(told) << end;
+  }
+}
+
 TEST_F(NodeTest, a_version_that_was_running_at_two_deaths_runs_with_nobody_else) {
   make_node(1, 10);
   check();
