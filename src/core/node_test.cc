@@ -259,13 +259,17 @@ TEST_F(NodeTest, a_bundle_that_cannot_be_packed_is_told_in_its_own_words) {  // 
 }
 
 TEST_F(NodeTest, nothing_is_begun_for_a_node_that_is_gone) {
-  make_node();
   std::optional<Result<Node::BuildResult>> result;
-  begin_build("good", [&result](auto ended) { result.emplace(std::move(ended)); });
-  io_.restart();
-  io_.run_one();  // it unpacks
-  node_.reset();
-  run_until([&] { return result.has_value(); });
+  // On a busy machine its builders may be so quick that it is done at once: then again.
+  for (int tries = 0; tries < 50 && (tries == 0 || *result); ++tries) {
+    result.reset();
+    make_node();
+    begin_build("good", [&result](auto ended) { result.emplace(std::move(ended)); });
+    io_.restart();
+    io_.run_one();  // it unpacks
+    node_.reset();
+    run_until([&] { return result.has_value(); });
+  }
   ASSERT_FALSE(*result);
   EXPECT_EQ(result->error().message, "subako is shutting down");
 }
