@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/copy_fd.h"
 #include "child/own_mounts.h"
 #include "child/spawn.h"
 
@@ -35,11 +36,7 @@ Result<void> try_cell(const std::string& executable, const Cell& cell) {
   return fail(Code::kUnsupported, "a child process that tried it " + exit_sentence(status));
 }
 
-Result<Fd> copy_of(int fd) {
-  Fd copy(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!copy.valid()) return std::unexpected(system_error("handing something to a child process", errno));
-  return copy;
-}
+Result<Fd> as_it_is(int fd) { return copy_of(fd, "handing something to a child process"); }
 
 // Can the children be another user than root, and the trees be theirs all the same?
 Result<void> try_owner_maps(int folder, OwnerMaps& maps) {
@@ -122,21 +119,21 @@ Result<std::shared_ptr<Sandbox>> Sandbox::expect(const std::string& executable, 
 }
 
 Result<Fd> Sandbox::hand_folder(int folder, Access access, int owned_like) {
-  if (cell_.tier != Tier::kNamespaces) return copy_of(folder);
+  if (cell_.tier != Tier::kNamespaces) return as_it_is(folder);
   return mount_of_folder(folder, access, maps_ ? &*maps_ : nullptr, owned_like);
 }
 
 Result<Fd> Sandbox::hand_file(int file) {
-  if (cell_.tier != Tier::kNamespaces) return copy_of(file);
+  if (cell_.tier != Tier::kNamespaces) return as_it_is(file);
   return mount_of_file(file);
 }
 
 Result<Fd> hand_folder(Sandbox* sandbox, int folder, Access access, int owned_like) {
-  return sandbox != nullptr ? sandbox->hand_folder(folder, access, owned_like) : copy_of(folder);
+  return sandbox != nullptr ? sandbox->hand_folder(folder, access, owned_like) : as_it_is(folder);
 }
 
 Result<Fd> hand_file(Sandbox* sandbox, int file) {
-  return sandbox != nullptr ? sandbox->hand_file(file) : copy_of(file);
+  return sandbox != nullptr ? sandbox->hand_file(file) : as_it_is(file);
 }
 
 }  // namespace subako::child

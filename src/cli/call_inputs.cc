@@ -10,6 +10,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/copy_fd.h"
 #include "base/limits.h"
 #include "base/quote.h"
 #include "base/utf8.h"
@@ -119,8 +120,7 @@ Result<Volume> open_volume(const std::optional<std::string>& folder, bool data, 
   } else {
     TRY(core::ScratchFolder made, scratch.make_folder("volume"));
     path = made.path();
-    root = Fd(fcntl(made.fd(), F_DUPFD_CLOEXEC, 0));
-    if (!root.valid()) return std::unexpected(system_error("opening the temporary Volume", errno));
+    TRY(root, copy_of(made.fd(), "opening the temporary Volume"));
     volume.temporary.emplace(std::move(made));
   }
   if (volume.temporary && !data) {

@@ -1,17 +1,16 @@
 #include "cli/session.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <optional>
 
+#include "base/copy_fd.h"
 #include "child/envelope.h"
 #include "cli/stderr_pump.h"
 #include "core/asio.h"
@@ -53,12 +52,6 @@ bool can_write(int fd) {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0;
 }
 
-Result<Fd> copy_of(const Fd& file) {
-  Fd copy(fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
-  if (!copy.valid()) return std::unexpected(system_error("handing the bundle over", errno));
-  return copy;
-}
-
 bool failed_by_us(const core::CallRecord& record) {
   const auto* crash = std::get_if<protocol::Crash>(&record.outcome);
   return crash != nullptr && crash->cause == protocol::Cause::kHost;
@@ -91,7 +84,7 @@ class LiveSession final : public Session {
       }
     };
     return in_a_sandbox([&]() -> Result<core::Node::BuildResult> {
-      TRY(Fd file, copy_of(source.file));
+      TRY(Fd file, copy_of(source.file.get(), "handing the bundle over"));
       return wait(node_->build({std::move(file), source.directory}, show), nullptr, progress);
     });
   }
@@ -99,8 +92,8 @@ class LiveSession final : public Session {
   Result<core::Node::PackResult> pack(core::BundleSource source, Fd out) override {
     Progress none(false);
     return in_a_sandbox([&]() -> Result<core::Node::PackResult> {
-      TRY(Fd file, copy_of(source.file));
-      TRY(Fd to, copy_of(out));
+      TRY(Fd file, copy_of(source.file.get(), "handing the bundle over"));
+      TRY(Fd to, copy_of(out.get(), "handing the bundle over"));
       return wait(node_->pack({std::move(file), source.directory}, std::move(to)), nullptr, none);
     });
   }

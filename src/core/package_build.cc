@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/copy_fd.h"
 #include "core/builder_job.h"
 #include "core/report.h"
 
@@ -37,8 +38,8 @@ Result<void> seal(int memfd, uint64_t announced, const char* what) {
 }
 
 Result<void> hand_over(BuilderJob& job, int file) {
-  job.descriptors.emplace_back(fcntl(file, F_DUPFD_CLOEXEC, 0));
-  if (!job.descriptors.back().valid()) return std::unexpected(system_error("starting a builder", errno));
+  TRY(Fd copy, copy_of(file, "starting a builder"));
+  job.descriptors.push_back(std::move(copy));
   return {};
 }
 

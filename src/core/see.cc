@@ -1,9 +1,6 @@
 #include "core/see.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
-
+#include "base/copy_fd.h"
 #include "core/picture_source.h"
 #include "core/render.h"
 #include "core/signal.h"
@@ -146,10 +143,9 @@ Task<Result<ShownPicture>> redraw(std::shared_ptr<PictureBuilders> builders, con
   if (watch != nullptr && watch->cancelled()) co_return fail(Code::kCancelled, "cancelled");
   const CallWatchBinding binding(watch, [&] { builders->cancel(*batch); });
   const std::function<PictureSource()> source = [&picture]() -> PictureSource {
-    Fd duplicate(fcntl(picture.bytes.get(), F_DUPFD_CLOEXEC, 0));
-    if (!duplicate.valid())
-      return std::unexpected(system_error("handing it to the process that decodes it", errno).message);
-    return duplicate;
+    auto copy = copy_of(picture.bytes.get(), "handing it to the process that decodes it");
+    if (!copy) return std::unexpected(std::move(copy).error().message);
+    return *std::move(copy);
   };
   auto drawn = co_await builders->prepare(source, wish, batch);
   if (batch->cancelled) co_return fail(Code::kCancelled, "cancelled");

@@ -1,21 +1,20 @@
 #include "core/start_run.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <string>
 
+#include "base/copy_fd.h"
 #include "base/limits.h"
+#include "core/digest.h"
 
 namespace subako::core {
 
 namespace {
 
 Result<void> add_tree(StartRun& out, std::string path, bool writable, int folder) {
-  Fd copy(fcntl(folder, F_DUPFD_CLOEXEC, 0));
-  if (!copy.valid())
-    return std::unexpected(system_error("handing the folder " + path + " to a worker", errno));
+  TRY(Fd copy, copy_of(folder, "handing the folder " + path + " to a worker"));
   child::Preopen& preopen = *out.message.add_preopens();
   preopen.set_path(std::move(path));
   preopen.set_writable(writable);
@@ -44,20 +43,17 @@ Result<void> add_skills(StartRun& out, const std::vector<SkillTree>& skills) {
 }  // namespace
 
 uint64_t trees_key(const StartRun& start) {
-  uint64_t key = 14695981039346656037U;  // FNV-1a
-  const auto add = [&key](uint64_t value) {
-    for (int i = 0; i < 8; ++i, value >>= 8U) key = (key ^ (value & 0xFFU)) * 1099511628211U;
-  };
+  std::string all;
   size_t next = 0;
   for (const child::Preopen& preopen : start.message.preopens()) {
     if (!preopen.has_tree()) continue;
     struct stat s{};
     (void)fstat(start.descriptors[next++].get(), &s);
-    add(s.st_dev);
-    add(s.st_ino);
-    add(preopen.writable() ? 1 : 0);
+    all += std::to_string(s.st_dev) + " " + std::to_string(s.st_ino) + (preopen.writable() ? " rw\n" : " ro\n");
   }
-  return key != 0 ? key : 1;
+  Checksum sum;
+  sum.add(all);
+  return std::max<uint64_t>(sum.value(), 1);
 }
 
 Result<void> check_trees(const Trees& trees) {

@@ -1,10 +1,8 @@
 #include "core/worker_link.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
 
+#include "base/copy_fd.h"
 #include "base/limits.h"
 #include "child/envelope.h"
 
@@ -140,9 +138,8 @@ void WorkerLink::drop_unused_modules() {
 
 Result<WorkerLink::NumberedModule> WorkerLink::give_module(const BuiltPackagePtr& package) {
   std::vector<Fd> descriptors;
-  descriptors.emplace_back(fcntl(package->module.get(), F_DUPFD_CLOEXEC, 0));
-  if (!descriptors.front().valid())
-    return std::unexpected(system_error("handing a module to a worker", errno));
+  TRY(Fd copy, copy_of(package->module.get(), "handing a module to a worker"));
+  descriptors.push_back(std::move(copy));
   const uint64_t id = next_id_++;
   auto module = std::make_shared<Module>(package, now() + limits::kWorkerLoad, std::nullopt);
   modules_.emplace(id, module);
