@@ -1,43 +1,18 @@
 #include "base/machine_memory.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <charconv>
+#include <string_view>
 
-#include "base/fd.h"
 #include "base/limits.h"
+#include "base/proc_text.h"
 
 namespace subako {
 
 namespace {
 
-std::optional<std::string> text_of(const std::string& path) {
-  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(64 * limits::kKiB, '\0');
-  size_t had = 0;
-  while (file.valid() && had < text.size()) {
-    const ssize_t n = read(file.get(), text.data() + had, text.size() - had);
-    if (n < 0) return std::nullopt;
-    if (n == 0) break;
-    had += static_cast<size_t>(n);
-  }
-  if (!file.valid()) return std::nullopt;
-  text.resize(had);
-  return text;
-}
-
-// "max", or nothing, is none.
-std::optional<uint64_t> number(std::string_view text) {
-  uint64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
-  return value;
-}
-
 std::optional<uint64_t> number_in(const std::string& path) {
-  const auto text = text_of(path);
-  return text ? number(*text) : std::nullopt;
+  const auto text = proc_text(path);
+  return text ? leading_number(*text) : std::nullopt;
 }
 
 struct Names {
@@ -56,7 +31,7 @@ std::optional<uint64_t> left_in(const std::string& mount, std::string group, con
     const auto most = number_in(folder + names.most);
     const auto used = number_in(folder + names.used);
     if (most && used) {
-      const auto stat = text_of(folder + "/memory.stat");
+      const auto stat = proc_text(folder + "/memory.stat");
       const uint64_t cache = stat ? line_number(*stat, names.cache).value_or(0) : 0;
       const uint64_t taken = *used - std::min(*used, cache);
       const uint64_t left = *most - std::min(*most, taken);
@@ -78,25 +53,13 @@ bool names_memory(std::string_view controllers) {
 
 }  // namespace
 
-std::optional<uint64_t> line_number(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    if (at > 0 && text[at - 1] != '\n') continue;
-    std::string_view rest = text.substr(at + name.size());
-    if (rest.starts_with(':')) rest.remove_prefix(1);
-    if (!rest.starts_with(' ') && !rest.starts_with('\t')) continue;
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    return number(rest);
-  }
-  return std::nullopt;
-}
-
 std::optional<uint64_t> available_memory(const std::string& root) {
-  const auto info = text_of(root + "/proc/meminfo");
+  const auto info = proc_text(root + "/proc/meminfo");
   const auto available = info ? line_number(*info, "MemAvailable") : std::nullopt;
   if (!available) return std::nullopt;
   uint64_t least = *available * limits::kKiB;
   // Lines "number:controllers:path"; version 2's has no controllers.
-  const std::string groups = text_of(root + "/proc/self/cgroup").value_or("");
+  const std::string groups = proc_text(root + "/proc/self/cgroup").value_or("");
   for (std::string_view rest = groups; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);

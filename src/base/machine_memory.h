@@ -5,15 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace subako {
 
 // None where /proc can't be read. `root`: where /proc and /sys lie; empty for this machine's.
 [[nodiscard]] std::optional<uint64_t> available_memory(const std::string& root = "");
-
-// The number after "name" or "name:" at the beginning of a line, as /proc/meminfo and memory.stat have it.
-[[nodiscard]] std::optional<uint64_t> line_number(std::string_view text, std::string_view name);
 
 // The kernel's vm.max_map_count; none where it can't be read.
 [[nodiscard]] std::optional<uint64_t> memory_maps_at_most(const std::string& root = "");

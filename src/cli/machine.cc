@@ -13,13 +13,13 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include "base/fd.h"
 #include "base/limits.h"
 #include "base/machine_memory.h"
+#include "base/proc_text.h"
 #include "child/sandbox.h"
 #include "cli/human.h"
 #include "core/memory_plan.h"
@@ -34,36 +34,8 @@ namespace {
 
 using State = Finding::State;
 
-// The beginning of a file of /proc: what is asked of it stands there.
-std::string read_proc(const char* path) {
-  const Fd file(open(path, O_RDONLY | O_CLOEXEC));
-  std::string text(64 * limits::kKiB, '\0');
-  size_t had = 0;
-  for (ssize_t n = 1; n > 0 && had < text.size(); had += static_cast<size_t>(n > 0 ? n : 0)) {
-    n = read(file.get(), text.data() + had, text.size() - had);
-  }
-  text.resize(had);
-  return text;
-}
-
-// The value of the first line "name : value".
-std::string field(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    if (at > 0 && text[at - 1] != '\n') continue;
-    const std::string_view line = text.substr(at, text.find('\n', at) - at);
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || line.find_first_not_of(" \t", name.size()) != colon) continue;
-    const size_t begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string_view::npos ? "" : std::string(line.substr(begin));
-  }
-  return "";
-}
-
-uint64_t number(std::string_view text) {
-  uint64_t value = 0;
-  (void)std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
+// Nothing where it can't be read or isn't there.
+std::string field(const std::string& text, std::string_view name) { return std::string(line_value(text, name).value_or("")); }
 
 Finding kernel() {
   utsname name{};
@@ -130,7 +102,7 @@ Finding landlock() {
 }
 
 Finding cpu() {
-  const std::string info = read_proc("/proc/cpuinfo");
+  const std::string info = proc_text("/proc/cpuinfo").value_or("");
   const std::string flags = " " + field(info, "flags") + " ";
   std::string model = field(info, "model name");
   if (model.empty()) model = "unknown model";
@@ -155,9 +127,9 @@ Finding cores() {
 }
 
 Finding memory() {
-  const std::string info = read_proc("/proc/meminfo");
-  const uint64_t total = number(field(info, "MemTotal")) * limits::kKiB;
-  const uint64_t available = number(field(info, "MemAvailable")) * limits::kKiB;
+  const std::string info = proc_text("/proc/meminfo").value_or("");
+  const uint64_t total = line_number(info, "MemTotal").value_or(0) * limits::kKiB;
+  const uint64_t available = line_number(info, "MemAvailable").value_or(0) * limits::kKiB;
   std::string found = human_bytes(total) + ", " + human_bytes(available) + " available";
   if (available >= limits::kBuilderMemoryBytes) return {"memory", State::kOk, std::move(found), ""};
   return {"memory", State::kWarn, std::move(found), "compiling a large module may need up to 2 GB"};
@@ -200,7 +172,7 @@ Finding open_files() {
 }
 
 Finding memory_maps() {
-  const uint64_t most = number(read_proc("/proc/sys/vm/max_map_count"));
+  const uint64_t most = memory_maps_at_most().value_or(0);
   std::string found = std::to_string(most) + " a process (vm.max_map_count)";
   if (most >= 65'530) return {"memory maps", State::kOk, std::move(found), ""};
   return {"memory maps", State::kWarn, std::move(found),

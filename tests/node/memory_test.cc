@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "base/machine_memory.h"
+#include "base/proc_text.h"
 #include "node/guests_fixture.h"
 
 namespace subako::core {

@@ -22,7 +22,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/machine_memory.h"
+#include "base/proc_text.h"
 #include "child/own_mounts.h"
 #include "child/sandbox.h"
 #include "core/asio.h"
