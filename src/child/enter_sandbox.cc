@@ -1,7 +1,6 @@
 #include "child/enter_sandbox.h"
 
 #include <grp.h>
-#include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/securebits.h>
 #include <poll.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -22,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "child/capabilities.h"
 #include "child/filter.h"
 #include "child/id_maps.h"
 #include "child/spawn.h"
@@ -34,13 +33,6 @@ std::unexpected<Error> failed(const char* what, int error = errno) {
   return std::unexpected(system_error(std::string("shutting a child process in (") + what + ")", error));
 }
 
-using CapabilitySets = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
-
-bool set_capabilities(const CapabilitySets& sets) {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  return syscall(SYS_capset, &header, sets.data()) == 0;
-}
-
 // A process that becomes another user loses its effective capabilities; with the permitted ones kept it may still make a user
 // namespace where only root may.
 Result<void> become(uid_t id) {
@@ -48,11 +40,10 @@ Result<void> become(uid_t id) {
   if (setgroups(0, nullptr) != 0) return failed("leaving root's groups");
   if (setresgid(id, id, id) != 0) return failed("leaving root's group");
   if (setresuid(id, id, id) != 0) return failed("becoming another user than root");
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  CapabilitySets sets{};
-  if (syscall(SYS_capget, &header, sets.data()) != 0) return failed("looking at capabilities");
-  for (auto& set : sets) set.effective = set.permitted;
-  if (!set_capabilities(sets)) return failed("keeping capabilities");
+  auto sets = capabilities();
+  if (!sets) return failed("looking at capabilities");
+  for (auto& set : *sets) set.effective = set.permitted;
+  if (!set_capabilities(*sets)) return failed("keeping capabilities");
   // Else its own files in /proc are root's.
   if (prctl(PR_SET_DUMPABLE, 1) != 0) return failed("its own files in /proc");
   return {};

@@ -1,32 +1,33 @@
 #include "child/own_mounts.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
 #include "base/fd.h"
+#include "child/capabilities.h"
 #include "child/id_maps.h"
 
 namespace subako::child {
 
 namespace {
 
-using Sets = std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3>;
-
 // Of all the rights that come with a namespace, this one: others would let us read what our user may not, such as a file of its own
 // without permissions.
 bool keep_right_to_mount() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  Sets sets{};
+  CapabilitySets sets{};
   sets[0].effective = sets[0].permitted = 1U << CAP_SYS_ADMIN;
-  return syscall(SYS_capset, &header, sets.data()) == 0;
+  return set_capabilities(sets);
+}
+
+// The right is worth nothing where the mounts are another user namespace's, or the system forbids its use. The errno; 0 where it is not.
+int make_mount() {
+  const Fd mount(open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  return mount.valid() ? 0 : errno;
 }
 
 // The errno of what failed; 0 where all went well.
@@ -45,9 +46,7 @@ int try_in_another_process() {
   if (pid < 0) return errno;
   if (pid == 0) {
     const int error = take();
-    if (error != 0) _exit(error);
-    const Fd mount(open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
-    _exit(mount.valid() ? 0 : errno);
+    _exit(error != 0 ? error : make_mount());
   }
   int status = 0;
   while (waitpid(pid, &status, 0) < 0) {
@@ -59,12 +58,8 @@ int try_in_another_process() {
 }  // namespace
 
 bool may_make_mounts() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  Sets sets{};
-  if (syscall(SYS_capget, &header, sets.data()) != 0) return false;
-  if ((sets[0].effective & (1U << CAP_SYS_ADMIN)) == 0) return false;
-  // The right is worth nothing where the mounts are another user namespace's.
-  return Fd(open_tree(AT_FDCWD, "/", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)).valid();
+  const auto sets = capabilities();
+  return sets && ((*sets)[0].effective & (1U << CAP_SYS_ADMIN)) != 0 && make_mount() == 0;
 }
 
 Result<void> take_own_mounts() {
