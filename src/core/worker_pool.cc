@@ -144,19 +144,18 @@ Task<Result<std::optional<WorkerPool::Slot>>> WorkerPool::take(Ask ask, CallWatc
 void WorkerPool::pump() {
   for (bool again = true; again && !stopped_;) {
     again = false;
-    std::map<Admission::Worker, Error> failed;  // one that can't be started is tried once for all that were to have it
+    // All that are to have one get the same: what is dead at once, or couldn't be started, isn't started anew under its number.
+    std::map<Admission::Worker, Result<std::shared_ptr<WorkerLink>>> asked;
     for (const Admission::Start& start : admission_.start()) {
       retire(start.instead_of);
-      const auto known = failed.find(start.worker);
-      Result<std::shared_ptr<WorkerLink>> there =
-          known != failed.end() ? std::unexpected(known->second) : worker(start.worker, start.apart);
-      if (!there) {
-        failed.emplace(start.worker, there.error());
+      auto there = asked.find(start.worker);
+      if (there == asked.end()) there = asked.emplace(start.worker, worker(start.worker, start.apart)).first;
+      if (!there->second) {
         admission_.worker_gone(start.worker);
         again = true;
       }
       if (const auto found = waiting_.find(start.ticket); found != waiting_.end()) {
-        found->second->given = std::move(there);
+        found->second->given = there->second;
         found->second->woken.notify();
       }
     }
@@ -230,7 +229,7 @@ void WorkerPool::died(Admission::Worker number, bool was_ready, bool by_us) {
   admission_.worker_gone(number);
   if (!by_us) blame(worker.get());
   if (!by_us && !was_ready) start_failed(worker->death());
-  pump();
+  pump_soon();  // this may be within a pump
 }
 
 void WorkerPool::start_failed(const std::string& why) {
