@@ -51,7 +51,7 @@ uint64_t give_up(File& file) {
 
 }  // namespace
 
-bool Descriptors::are_slow_to_close() {
+bool Descriptors::about_to_close() {
   uint64_t bytes = 0;
   for (auto& descriptor : table_) {
     if (descriptor && descriptor->file() != nullptr) bytes += give_up(*descriptor->file());

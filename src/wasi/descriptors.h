@@ -89,7 +89,7 @@ class Descriptors {
   // Moves `from` to `to`, which must be open and is taken by it; onto itself it does nothing.
   [[nodiscard]] Try<std::optional<Descriptor>> renumber(FdNumber from, FdNumber to);
   // All of them are about to be closed, by another thread if that may take long, which this tells; for the ledger they are closed now.
-  [[nodiscard]] bool are_slow_to_close();
+  [[nodiscard]] bool about_to_close();
 
  private:
   size_t most_;

@@ -49,7 +49,7 @@ Host::Host(World world, const Clock& clock, Stdio& stdio, Blocking& blocking)
 
 Host::~Host() {
   if (leave()) return;
-  (void)descriptors_.are_slow_to_close();
+  (void)descriptors_.about_to_close();
   std::shared_ptr<void> left = std::make_shared<Descriptors>(std::move(descriptors_));
   (void)task_->abandon(left);
 }
@@ -57,7 +57,7 @@ Host::~Host() {
 bool Host::leave() {
   if (task_ != nullptr && task_->give_up()) return false;
   task_ = nullptr;
-  const bool slowly = descriptors_.are_slow_to_close();
+  const bool slowly = descriptors_.about_to_close();
   Descriptors left = std::exchange(descriptors_, Descriptors(0));
   if (!slowly) return true;
   const auto shared = std::make_shared<Descriptors>(std::move(left));
